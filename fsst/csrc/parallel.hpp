@@ -1,0 +1,174 @@
+// One column over several threads. Rows are split by bytes, each part works alone, and the results
+// are joined so that they do not depend on how many parts there were.
+#pragma once
+
+#include "compress.hpp"
+#include "decompress.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace fsst {
+
+// Polled between parts, with the caller's argument; true abandons the work.
+using Interrupted = bool (*)(void*);
+
+// A part is at least this long before a second thread is worth waking (about 20 us)...
+constexpr size_t kMinPartBytes = 256 * 1024;
+// ...and at most this long, so that an interrupt is noticed within a fraction of a second.
+constexpr size_t kMaxPartBytes = 32 * 1024 * 1024;
+
+// Runs work(0) .. work(count - 1), the last of them on this thread.
+template <class Work>
+void run_together(size_t count, const Work& work) {
+    std::vector<std::thread> others;
+    others.reserve(count);
+    for (size_t i = 0; i + 1 < count; i++) {
+        try {
+            others.emplace_back([&work, i] { work(i); });
+        } catch (const std::system_error&) {
+            work(i);  // no thread to be had: the work is done here
+        }
+    }
+    work(count - 1);
+    for (std::thread& other : others) other.join();
+}
+
+// Row numbers where parts of about equal bytes begin, and the end: parts + 1 entries.
+template <class Offset>
+std::vector<size_t> split_rows(const Rows<Offset>& rows, size_t threads) {
+    const size_t total = rows.total();
+    size_t parts = std::min(threads, total / kMinPartBytes);
+    parts = std::max({parts, (total + kMaxPartBytes - 1) / kMaxPartBytes, size_t{1}});
+    std::vector<size_t> starts{0};
+    for (size_t part = 1; part < parts; part++) {
+        const uint64_t want = rows.start(0) + total / parts * part;
+        const Offset* at = std::lower_bound(rows.offsets + starts.back(), rows.offsets + rows.count,
+                                            static_cast<Offset>(want));
+        starts.push_back(static_cast<size_t>(at - rows.offsets));
+    }
+    starts.push_back(rows.count);
+    return starts;
+}
+
+template <class Offset>
+Rows<Offset> part_of(const Rows<Offset>& rows, const std::vector<size_t>& starts, size_t part) {
+    return Rows<Offset>{rows.data, rows.offsets + starts[part], starts[part + 1] - starts[part]};
+}
+
+template <class Offset>
+void shift(Offset* ends, size_t count, size_t by) noexcept {
+    if (by == 0) return;
+    for (size_t i = 0; i < count; i++) ends[i] = static_cast<Offset>(ends[i] + static_cast<Offset>(by));
+}
+
+// compress_rows over `threads` threads. False if interrupted.
+template <class Offset, class CodeOffset>
+bool compress_column(const Matcher& matcher, const Rows<Offset>& rows, uint8_t* codes, CodeOffset* ends,
+                     size_t threads, Interrupted interrupted, void* argument, size_t& written) {
+    const std::vector<size_t> starts = split_rows(rows, threads);
+    const size_t parts = starts.size() - 1;
+    std::vector<size_t> sizes(parts);
+    written = 0;
+    for (size_t first = 0; first < parts; first += threads) {
+        if (first > 0 && interrupted(argument)) return false;
+        const size_t wave = std::min(threads, parts - first);
+        // Each part of a wave gets room for its own worst case behind the codes there are, then
+        // they are closed up. What is written never passes the bound of what has been read.
+        std::vector<size_t> room(wave);
+        size_t at = written;
+        for (size_t i = 0; i < wave; i++) {
+            room[i] = at;
+            at += compress_bound(part_of(rows, starts, first + i).total());
+        }
+        run_together(wave, [&](size_t i) {
+            sizes[first + i] = compress_rows(matcher, part_of(rows, starts, first + i), codes + room[i],
+                                             ends + starts[first + i]);
+        });
+        for (size_t i = 0; i < wave; i++) {
+            std::memmove(codes + written, codes + room[i], sizes[first + i]);
+            shift(ends + starts[first + i], starts[first + i + 1] - starts[first + i], written);
+            written += sizes[first + i];
+        }
+    }
+    return true;
+}
+
+// What measuring found out about a column's parts; decode_column needs it.
+struct Measured {
+    std::vector<size_t> starts;  // rows where parts begin
+    std::vector<size_t> sizes;   // text bytes of each part
+    Outcome outcome;             // the first fault by row, or the total size
+    bool interrupted = false;
+};
+
+template <class Offset, class TextOffset>
+Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, TextOffset* ends, size_t threads,
+                        Interrupted interrupted, void* argument) {
+    Measured measured;
+    measured.starts = split_rows(rows, threads);
+    const size_t parts = measured.starts.size() - 1;
+    measured.sizes.resize(parts);
+    std::vector<Outcome> outcomes(parts);
+    for (size_t first = 0; first < parts; first += threads) {
+        if (first > 0 && interrupted(argument)) {
+            measured.interrupted = true;
+            return measured;
+        }
+        run_together(std::min(threads, parts - first), [&](size_t i) {
+            const size_t part = first + i;
+            outcomes[part] =
+                measure_rows(table, part_of(rows, measured.starts, part), ends + measured.starts[part]);
+        });
+    }
+    uint64_t total = 0;
+    for (size_t part = 0; part < parts; part++) {
+        Outcome& outcome = outcomes[part];
+        if (!outcome.ok() && outcome.status != Status::offsets_overflow) {
+            outcome.row += static_cast<int64_t>(measured.starts[part]);
+            measured.outcome = outcome;
+            return measured;
+        }
+        measured.sizes[part] = static_cast<size_t>(outcome.size);
+        total += measured.sizes[part];
+    }
+    measured.outcome.size = static_cast<int64_t>(total);
+    constexpr uint64_t limit = static_cast<uint64_t>(std::numeric_limits<TextOffset>::max());
+    if (total > limit) {
+        measured.outcome.status = Status::offsets_overflow;
+        measured.outcome.limit = static_cast<int64_t>(limit);
+        return measured;
+    }
+    size_t before = 0;
+    for (size_t part = 0; part < parts; part++) {
+        const size_t row = measured.starts[part];
+        shift(ends + row, measured.starts[part + 1] - row, before);
+        before += measured.sizes[part];
+    }
+    return measured;
+}
+
+// Decodes what measure_column accepted into `text`, of exactly the size it found. False if interrupted.
+template <class Offset>
+bool decode_column(const DecodeTable& table, const Rows<Offset>& rows, const Measured& measured,
+                   uint8_t* text, size_t threads, Interrupted interrupted, void* argument) {
+    const size_t parts = measured.sizes.size();
+    std::vector<size_t> before(parts + 1, 0);
+    for (size_t part = 0; part < parts; part++) before[part + 1] = before[part] + measured.sizes[part];
+    for (size_t first = 0; first < parts; first += threads) {
+        if (first > 0 && interrupted(argument)) return false;
+        run_together(std::min(threads, parts - first), [&](size_t i) {
+            const size_t part = first + i;
+            const Rows<Offset> mine = part_of(rows, measured.starts, part);
+            decode(table, mine.data + mine.start(0), mine.total(), text + before[part], measured.sizes[part]);
+        });
+    }
+    return true;
+}
+
+}  // namespace fsst

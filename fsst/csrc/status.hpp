@@ -1,0 +1,39 @@
+// How kernels report: a status and the numbers that the error message needs. No strings, no throwing.
+#pragma once
+
+#include <cstdint>
+
+namespace fsst {
+
+enum class Status : int32_t {
+    ok = 0,
+    // A table's serialized form.
+    table_too_short,      // size: bytes there are, limit: bytes needed
+    table_bad_version,    // size: the header word found
+    table_bad_histogram,  // size: sum of the histogram, limit: symbol_count
+    table_bad_size,       // size: bytes there are, limit: bytes that the histogram asks for
+    table_bad_flag,       // size: the flag byte found
+    table_out_of_order,   // position: the first code that the format would number otherwise
+    table_no_terminator,  // every byte value stands in a symbol of two bytes or more
+    // Offsets and codes of a column.
+    offset_negative,    // row, size: the offset
+    offset_decreasing,  // row, size: the end offset, limit: the start offset
+    offset_past_end,    // row, size: the offset, limit: bytes there are
+    code_unknown,       // row, position: byte in the codes, size: the code, limit: symbols in the table
+    escape_at_end,      // row, position: byte in the codes
+    output_too_small,   // size: bytes needed, limit: bytes there are
+    offsets_overflow,   // size: bytes needed, limit: what the offset type holds
+    out_of_memory,      // size: bytes asked for
+};
+
+struct Outcome {
+    Status status = Status::ok;
+    int64_t row = -1;
+    int64_t position = -1;
+    int64_t size = 0;
+    int64_t limit = 0;
+
+    bool ok() const noexcept { return status == Status::ok; }
+};
+
+}  // namespace fsst
