@@ -8,13 +8,15 @@ namespace fsst {
 enum class Status : int32_t {
     ok = 0,
     // A table's serialized form.
-    table_too_short,      // size: bytes there are, limit: bytes needed
-    table_bad_version,    // size: the header word found
-    table_bad_histogram,  // size: sum of the histogram, limit: symbol_count
-    table_bad_size,       // size: bytes there are, limit: bytes that the histogram asks for
-    table_bad_flag,       // size: the flag byte found
-    table_out_of_order,   // position: the first code that the format would number otherwise
-    table_no_terminator,  // every byte value stands in a symbol of two bytes or more
+    table_too_short,       // size: bytes there are, limit: bytes needed
+    table_bad_version,     // size: the header word found
+    table_bad_histogram,   // size: sum of the histogram, limit: symbol_count
+    table_bad_size,        // size: bytes there are, limit: bytes that the histogram asks for
+    table_bad_flag,        // size: the flag byte found
+    table_bad_suffix_lim,  // size: the field found, limit: what the symbols ask for
+    table_bad_terminator,  // size: the byte, which stands in a symbol of two bytes or more
+    table_out_of_order,    // position: the first code that the format would number otherwise
+    table_no_terminator,   // every byte value stands in a symbol of two bytes or more
     // Offsets and codes of a column.
     offset_negative,    // row, size: the offset
     offset_decreasing,  // row, size: the end offset, limit: the start offset

@@ -90,68 +90,21 @@ inline Outcome parse_parquet(const uint8_t* data, size_t size, SymbolTable& tabl
     return Outcome{};
 }
 
-inline Outcome parse_cwida(const uint8_t* data, size_t size, SymbolTable& table) noexcept {
-    table = SymbolTable{};
-    Outcome bad;
-    if (size < kCwidaHeader) {
-        bad.status = Status::table_too_short;
-        bad.size = static_cast<int64_t>(size);
-        bad.limit = kCwidaHeader;
-        return bad;
-    }
-    uint64_t header = load_le<uint64_t>(data);
-    if (header >> 32 != kCwidaVersion || (header & 0xFF) != 1) {
-        bad.status = Status::table_bad_version;
-        bad.size = static_cast<int64_t>(header);
-        return bad;
-    }
-    if (data[8] > 1 || (data[8] == 1 && data[9] == 0)) {
-        bad.status = Status::table_bad_flag;
-        bad.size = data[8];
-        bad.limit = data[9];
-        return bad;
-    }
-    bool zero_terminated = data[8] == 1;
-    uint8_t histogram[8];
-    std::memcpy(histogram, data + 9, 8);
-    size_t count = 0, bytes = 0;
-    for (size_t i = 0; i < kMaxSymbolLength; i++) {
-        count += histogram[i];
-        bytes += histogram[i] * (i + 1);
-    }
-    size_t said = header >> 8 & 0xFF;
-    if (count != said) {
-        bad.status = Status::table_bad_histogram;
-        bad.size = static_cast<int64_t>(count);
-        bad.limit = static_cast<int64_t>(said);
-        return bad;
-    }
-    // The zero terminator is counted but not stored.
-    if (zero_terminated) bytes--;
-    if (size != kCwidaHeader + bytes) {
-        bad.status = Status::table_bad_size;
-        bad.size = static_cast<int64_t>(size);
-        bad.limit = static_cast<int64_t>(kCwidaHeader + bytes);
-        return bad;
-    }
-    table.count = static_cast<uint32_t>(count);
-    table.zero_terminated = zero_terminated;
-    table.terminator = static_cast<int16_t>(header >> 16 & 0xFF);
-    if (zero_terminated) {
-        table.symbol[0] = 0;
-        table.length[0] = 1;
-        histogram[0]--;
-    }
-    read_symbols(table, data + kCwidaHeader, histogram, 2, zero_terminated ? 1 : 0);
-    return Outcome{};
-}
-
 // True where a symbol longer than symbol `code`, of two bytes, starts with it.
 inline bool starts_a_longer(const SymbolTable& table, uint32_t code) noexcept {
     for (uint32_t other = 0; other < table.count; other++) {
         if (table.length[other] > 2 && (table.symbol[other] & 0xFFFF) == table.symbol[code]) return true;
     }
     return false;
+}
+
+// True for the symbol `00`, the first of them where it stands twice.
+inline bool is_zero_symbol(const SymbolTable& table, uint32_t code) noexcept {
+    if (table.length[code] != 1 || table.symbol[code] != 0) return false;
+    for (uint32_t other = 0; other < code; other++) {
+        if (table.length[other] == 1 && table.symbol[other] == 0) return false;
+    }
+    return true;
 }
 
 // Where each format puts a symbol: codes must be in ascending order of this.
@@ -161,7 +114,7 @@ inline uint32_t parquet_rank(const SymbolTable& table, uint32_t code) noexcept {
 
 inline uint32_t cwida_rank(const SymbolTable& table, uint32_t code) noexcept {
     const uint32_t length = table.length[code];
-    if (table.zero_terminated && code == 0) return 0;
+    if (table.zero_terminated && is_zero_symbol(table, code)) return 0;
     if (length == 1) return 10;
     return length == 2 && !starts_a_longer(table, code) ? 1 : length;
 }
@@ -224,7 +177,26 @@ inline Outcome write_parquet(const SymbolTable& table, uint8_t* to) noexcept {
     return outcome;
 }
 
-// Writes the form of the C++ reference, with the two fields its encoder relies on.
+// The two fields of the cwida header that its reader's encoder relies on, for a table in that order.
+struct CwidaFields {
+    uint32_t suffix_lim;
+    bool inside[256];  // bytes that stand in symbols of two bytes and more; none may be the terminator
+};
+
+inline CwidaFields cwida_fields(const SymbolTable& table) noexcept {
+    CwidaFields fields = {};
+    fields.suffix_lim = table.zero_terminated ? 1 : 0;
+    for (uint32_t code = 0; code < table.count; code++) {
+        if (table.length[code] == 1) continue;
+        for (size_t i = 0; i < table.length[code]; i++) {
+            fields.inside[table.symbol[code] >> (8 * i) & 0xFF] = true;
+        }
+        if (cwida_rank(table, code) == 1) fields.suffix_lim++;
+    }
+    return fields;
+}
+
+// Writes the form of the C++ reference.
 inline Outcome write_cwida(const SymbolTable& table, uint8_t* to) noexcept {
     Outcome outcome;
     const uint32_t wrong = first_out_of_order(table, cwida_rank);
@@ -233,31 +205,93 @@ inline Outcome write_cwida(const SymbolTable& table, uint8_t* to) noexcept {
         outcome.position = wrong;
         return outcome;
     }
-    bool inside[256] = {};  // bytes that stand in symbols of two bytes and more
-    const uint32_t first_code = table.zero_terminated ? 1 : 0;
-    uint64_t suffix_lim = first_code;
-    for (uint32_t code = 0; code < table.count; code++) {
-        if (table.length[code] == 1) continue;
-        for (size_t i = 0; i < table.length[code]; i++) inside[table.symbol[code] >> (8 * i) & 0xFF] = true;
-        if (cwida_rank(table, code) == 1) suffix_lim++;
-    }
+    const CwidaFields fields = cwida_fields(table);
     int terminator = table.terminator;
-    if (terminator < 0 || inside[terminator]) {
+    if (terminator < 0 || fields.inside[terminator]) {
         terminator = 0;
-        while (terminator < 256 && inside[terminator]) terminator++;
+        while (terminator < 256 && fields.inside[terminator]) terminator++;
     }
     if (terminator == 256) {
         outcome.status = Status::table_no_terminator;
         return outcome;
     }
-    const uint64_t header = uint64_t{kCwidaVersion} << 32 | suffix_lim << 24 |
+    const uint64_t header = uint64_t{kCwidaVersion} << 32 | uint64_t{fields.suffix_lim} << 24 |
                             static_cast<uint64_t>(terminator) << 16 | uint64_t{table.count} << 8 | 1;
     store_le<uint64_t>(to, header);
     to[8] = table.zero_terminated ? 1 : 0;
     std::memset(to + 9, 0, 8);
     for (uint32_t code = 0; code < table.count; code++) to[8 + table.length[code]]++;
-    outcome.size = write_symbols(table, first_code, to + kCwidaHeader) - to;
+    outcome.size = write_symbols(table, table.zero_terminated ? 1 : 0, to + kCwidaHeader) - to;
     return outcome;
+}
+
+inline Outcome parse_cwida(const uint8_t* data, size_t size, SymbolTable& table) noexcept {
+    table = SymbolTable{};
+    Outcome bad;
+    if (size < kCwidaHeader) {
+        bad.status = Status::table_too_short;
+        bad.size = static_cast<int64_t>(size);
+        bad.limit = kCwidaHeader;
+        return bad;
+    }
+    uint64_t header = load_le<uint64_t>(data);
+    if (header >> 32 != kCwidaVersion || (header & 0xFF) != 1) {
+        bad.status = Status::table_bad_version;
+        bad.size = static_cast<int64_t>(header);
+        return bad;
+    }
+    if (data[8] > 1 || (data[8] == 1 && data[9] == 0)) {
+        bad.status = Status::table_bad_flag;
+        bad.size = data[8];
+        bad.limit = data[9];
+        return bad;
+    }
+    bool zero_terminated = data[8] == 1;
+    uint8_t histogram[8];
+    std::memcpy(histogram, data + 9, 8);
+    size_t count = 0, bytes = 0;
+    for (size_t i = 0; i < kMaxSymbolLength; i++) {
+        count += histogram[i];
+        bytes += histogram[i] * (i + 1);
+    }
+    size_t said = header >> 8 & 0xFF;
+    if (count != said) {
+        bad.status = Status::table_bad_histogram;
+        bad.size = static_cast<int64_t>(count);
+        bad.limit = static_cast<int64_t>(said);
+        return bad;
+    }
+    // The zero terminator is counted but not stored.
+    if (zero_terminated) bytes--;
+    if (size != kCwidaHeader + bytes) {
+        bad.status = Status::table_bad_size;
+        bad.size = static_cast<int64_t>(size);
+        bad.limit = static_cast<int64_t>(kCwidaHeader + bytes);
+        return bad;
+    }
+    table.count = static_cast<uint32_t>(count);
+    table.zero_terminated = zero_terminated;
+    table.terminator = static_cast<int16_t>(header >> 16 & 0xFF);
+    if (zero_terminated) {
+        table.symbol[0] = 0;
+        table.length[0] = 1;
+        histogram[0]--;
+    }
+    read_symbols(table, data + kCwidaHeader, histogram, 2, zero_terminated ? 1 : 0);
+    // The reference's encoder goes wrong where these disagree with the symbols, so no writer made such.
+    const CwidaFields fields = cwida_fields(table);
+    if (fields.suffix_lim != (header >> 24 & 0xFF) || first_out_of_order(table, cwida_rank) < table.count) {
+        bad.status = Status::table_bad_suffix_lim;
+        bad.size = static_cast<int64_t>(header >> 24 & 0xFF);
+        bad.limit = fields.suffix_lim;
+        return bad;
+    }
+    if (fields.inside[table.terminator]) {
+        bad.status = Status::table_bad_terminator;
+        bad.size = table.terminator;
+        return bad;
+    }
+    return Outcome{};
 }
 
 }  // namespace fsst

@@ -1,0 +1,702 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The boundary between Python and ``csrc``: buffers, validation, the GIL, status to exception.
+
+Every entry reads in the same order: validate, allocate, ``with nogil``, check the status, wrap.
+Nothing here knows pyarrow or numpy; buffers come and go through the buffer protocol.
+"""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+import os
+
+from fsst.errors import CorruptDataError
+
+
+cdef extern from "csrc/status.hpp" namespace "fsst" nogil:
+    cdef enum class Status(int32_t):
+        ok
+        table_too_short
+        table_bad_version
+        table_bad_histogram
+        table_bad_size
+        table_bad_flag
+        table_bad_suffix_lim
+        table_bad_terminator
+        table_out_of_order
+        table_no_terminator
+        offset_negative
+        offset_decreasing
+        offset_past_end
+        code_unknown
+        escape_at_end
+        output_too_small
+        offsets_overflow
+
+    cdef struct Outcome:
+        Status status
+        int64_t row
+        int64_t position
+        int64_t size
+        int64_t limit
+
+
+cdef extern from "csrc/symbol_table.hpp" namespace "fsst" nogil:
+    const size_t kMaxSymbols
+    const size_t kMaxTableBytes
+
+    cdef cppclass CSymbolTable "fsst::SymbolTable":
+        uint64_t symbol[255]
+        uint8_t length[255]
+        uint32_t count
+        int16_t terminator
+        cbool zero_terminated
+
+    Outcome parse_parquet(const uint8_t* data, size_t size, CSymbolTable& table) noexcept
+    Outcome parse_cwida(const uint8_t* data, size_t size, CSymbolTable& table) noexcept
+    Outcome write_parquet(const CSymbolTable& table, uint8_t* to) noexcept
+    Outcome write_cwida(const CSymbolTable& table, uint8_t* to) noexcept
+    CSymbolTable in_parquet_order(const CSymbolTable& table) noexcept
+    CSymbolTable in_cwida_order(const CSymbolTable& table) noexcept
+
+
+cdef extern from "csrc/rows.hpp" namespace "fsst" nogil:
+    cdef cppclass Rows[Offset]:
+        const uint8_t* data
+        const Offset* offsets
+        size_t count
+        size_t total() noexcept
+
+    Outcome check_offsets[Offset](const Offset* offsets, size_t count, size_t data_size) noexcept
+    cbool nulls_hide_bytes[Offset](const Offset* offsets, size_t count, const uint8_t* validity,
+                                   size_t first_bit) noexcept
+
+
+cdef extern from "csrc/matcher.hpp" namespace "fsst" nogil:
+    cdef cppclass Matcher:
+        Matcher(const CSymbolTable& table) except +
+
+
+cdef extern from "csrc/decode_table.hpp" namespace "fsst" nogil:
+    cdef cppclass DecodeTable:
+        DecodeTable(const CSymbolTable& table) except +
+
+
+cdef extern from "csrc/compress.hpp" namespace "fsst" nogil:
+    size_t compress_row(const Matcher& matcher, const uint8_t* text, size_t size, uint8_t* codes) noexcept
+
+
+cdef extern from "csrc/decompress.hpp" namespace "fsst" nogil:
+    size_t measure_row(const DecodeTable& table, const uint8_t* codes, size_t size, Outcome& found) noexcept
+    Outcome measure_total[Offset](const DecodeTable& table, const Rows[Offset]& rows) noexcept
+    void decode(const DecodeTable& table, const uint8_t* codes, size_t size, uint8_t* text,
+                size_t text_size) noexcept
+
+
+cdef extern from "csrc/parallel.hpp" namespace "fsst" nogil:
+    ctypedef cbool (*Interrupted)(void*) noexcept nogil
+
+    cdef cppclass Measured:
+        Outcome outcome
+        cbool interrupted
+
+    cbool compress_column[Offset, CodeOffset](
+        const Matcher& matcher, const Rows[Offset]& rows, uint8_t* codes, CodeOffset* ends,
+        size_t threads, Interrupted interrupted, void* argument, size_t& written) except +
+    Measured measure_column[Offset, TextOffset](
+        const DecodeTable& table, const Rows[Offset]& rows, TextOffset* ends,
+        size_t threads, Interrupted interrupted, void* argument) except +
+    cbool decode_column[Offset](
+        const DecodeTable& table, const Rows[Offset]& rows, const Measured& measured, uint8_t* text,
+        size_t threads, Interrupted interrupted, void* argument) except +
+
+
+cdef extern from "csrc/train.hpp" namespace "fsst" nogil:
+    cdef enum class Effort(int):
+        fast
+        normal
+        max
+
+    cdef struct ColumnPiece:
+        const uint8_t* data
+        const void* offsets
+        size_t count
+        cbool wide
+
+    cdef struct TrainOptions:
+        Effort effort
+        int max_per_prefix
+        Interrupted stop
+        void* stop_arg
+
+    CSymbolTable c_train "fsst::train"(const vector[ColumnPiece]& pieces, const TrainOptions& options) except +
+
+
+# The largest offset that 4 bytes are trusted with. Tests lower it in a process of their own, to see
+# columns widen that do not fill 2 GiB.
+offset_limit = int(os.environ.get("FSST_TEST_OFFSET_LIMIT", 2**31 - 1))
+cdef int64_t limit_of_narrow = offset_limit
+
+
+# --- Buffers ---------------------------------------------------------------------------------
+
+
+cdef class Buffer:
+    """Bytes that a kernel has written: read-only to the outside, freed with the last reference."""
+
+    cdef uint8_t* data
+    cdef size_t size
+
+    def __dealloc__(self):
+        free(self.data)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.data, <Py_ssize_t> self.size, 1, flags)
+
+    def __len__(self):
+        return self.size
+
+    cdef int shrink(self, size_t size) except -1:
+        # A smaller realloc may fail in theory; the larger buffer then simply stays.
+        cdef void* smaller = realloc(self.data, size + 1)
+        if smaller != NULL:
+            self.data = <uint8_t*> smaller
+        self.size = size
+        return 0
+
+
+cdef Buffer allocate(uint64_t size):
+    cdef Buffer buffer = Buffer.__new__(Buffer)
+    # One byte more, so that an empty buffer has an address too.
+    if size < <uint64_t> 1 << 62:
+        buffer.data = <uint8_t*> malloc(<size_t> size + 1)
+    if buffer.data == NULL:
+        raise MemoryError(f"cannot allocate {size} bytes")
+    buffer.size = <size_t> size
+    return buffer
+
+
+cdef uint8_t NOTHING[8]
+
+
+cdef class Source:
+    """A contiguous buffer of somebody else's, held while a kernel works on it."""
+
+    cdef Py_buffer view
+    cdef bint held
+    cdef uint8_t* data
+    cdef size_t size
+
+    def __cinit__(self, source, bint writable=False):
+        self.data = NOTHING
+        PyObject_GetBuffer(source, &self.view, PyBUF_WRITABLE if writable else PyBUF_SIMPLE)
+        self.held = True
+        self.size = <size_t> self.view.len
+        if self.size > 0:
+            self.data = <uint8_t*> self.view.buf
+
+    def __dealloc__(self):
+        if self.held:
+            PyBuffer_Release(&self.view)
+
+
+cdef class Column:
+    """Rows as Arrow lays them out: bytes, and ``count + 1`` offsets from entry ``first`` on, checked."""
+
+    cdef Source bytes
+    cdef Source offsets_source
+    cdef Buffer aligned  # a copy of the offsets, where theirs stand at an odd address
+    cdef const void* offsets
+    cdef size_t count
+    cdef bint wide
+
+    cdef Rows[int32_t] narrow_rows(self) noexcept nogil:
+        cdef Rows[int32_t] rows
+        rows.data, rows.offsets, rows.count = self.bytes.data, <const int32_t*> self.offsets, self.count
+        return rows
+
+    cdef Rows[int64_t] wide_rows(self) noexcept nogil:
+        cdef Rows[int64_t] rows
+        rows.data, rows.offsets, rows.count = self.bytes.data, <const int64_t*> self.offsets, self.count
+        return rows
+
+    cdef size_t total(self) noexcept:
+        return self.wide_rows().total() if self.wide else self.narrow_rows().total()
+
+
+cdef class Part:
+    """The first `size` bytes of a buffer that the caller has given, as a buffer."""
+
+    cdef Source source
+    cdef size_t size
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.source.data, <Py_ssize_t> self.size, 0, flags)
+
+    def __len__(self):
+        return self.size
+
+
+cdef class Output:
+    """Where a kernel writes: memory of our own, or of the caller's with its size checked."""
+
+    cdef Buffer own
+    cdef Source given
+    cdef uint8_t* data
+
+    cdef object wrap(self, size_t size):
+        cdef Part part
+        if self.given is None:
+            if size != self.own.size:
+                self.own.shrink(size)
+            return self.own
+        part = Part.__new__(Part)
+        part.source, part.size = self.given, size
+        return part
+
+
+cdef Output open_output(out, uint64_t size, str what, size_t alignment=1):
+    cdef Output output = Output.__new__(Output)
+    if out is None:
+        output.own = allocate(size)
+        output.data = output.own.data
+        return output
+    output.given = Source(out, writable=True)
+    if output.given.size < size:
+        raise ValueError(f"{what} has room for {output.given.size} bytes, {size} are needed")
+    if <size_t> output.given.data % alignment != 0:
+        raise ValueError(f"{what} must start at a multiple of {alignment} bytes")
+    output.data = output.given.data
+    return output
+
+
+cdef int32_t NO_OFFSETS[4]  # zeros: the offsets of a column without rows, 4 or 8 bytes wide
+
+
+cdef Column open_column(data, offsets, bint wide, int64_t first, int64_t count):
+    cdef Column column = Column.__new__(Column)
+    # pyarrow says None for buffers without bytes.
+    cdef Source source = Source(b"" if offsets is None else offsets)
+    cdef size_t width = 8 if wide else 4
+    cdef Outcome outcome
+    cdef Buffer aligned
+    cdef int64_t there = <int64_t> (source.size // width)
+    column.bytes = Source(b"" if data is None else data)
+    column.wide = wide
+    if first < 0 or count < 0:
+        raise ValueError(f"rows {first} to {first} + {count}: neither may be negative")
+    column.count = <size_t> count
+    if count == 0 and there <= first:
+        # Arrow allows a column without rows to have no offsets at all.
+        column.offsets = NO_OFFSETS
+        return column
+    if first > there - 1 or count > there - 1 - first:
+        raise ValueError(
+            f"{count} rows from row {first} on need {first + count + 1} offsets of {width} bytes, "
+            f"the offsets buffer holds {there}"
+        )
+    column.offsets = source.data + <size_t> first * width
+    column.offsets_source = source
+    if <size_t> column.offsets % width != 0:
+        # Buffers cut out of a file may start anywhere; C++ may not load an int from anywhere.
+        aligned = allocate((<size_t> count + 1) * width)
+        memcpy(aligned.data, column.offsets, aligned.size)
+        column.offsets = aligned.data
+        column.aligned = aligned
+    with nogil:
+        if wide:
+            outcome = check_offsets[int64_t](<const int64_t*> column.offsets, column.count, column.bytes.size)
+        else:
+            outcome = check_offsets[int32_t](<const int32_t*> column.offsets, column.count, column.bytes.size)
+    check(outcome, "offsets")
+    return column
+
+
+cdef bint overlap(Source a, Source b) noexcept:
+    return (a is not None and b is not None and a.size > 0 and b.size > 0
+            and a.data < b.data + b.size and b.data < a.data + a.size)
+
+
+cdef int check_apart(Output codes, Output ends, Column column) except -1:
+    """A kernel that read what it has just written would go astray, beyond its checks."""
+    for given, name in ((codes.given, "out"), (ends.given, "out_offsets")):
+        if overlap(given, column.bytes) or overlap(given, column.offsets_source):
+            raise ValueError(f"{name} overlaps the memory that is read")
+    if overlap(codes.given, ends.given):
+        raise ValueError("out and out_offsets overlap")
+    return 0
+
+
+# --- Status to exception ---------------------------------------------------------------------
+
+
+cdef int check(Outcome o, str what) except -1:
+    """Raise what `o` says, with its numbers; `what` names the data it is about."""
+    cdef Status s = o.status
+    if s == Status.ok:
+        return 0
+    if s == Status.table_too_short:
+        message = f"{what} has {o.size} bytes, its header alone needs {o.limit}"
+    elif s == Status.table_bad_version:
+        message = f"{what} starts with 0x{<uint64_t> o.size:016x}, which is not version 20190218"
+    elif s == Status.table_bad_histogram:
+        message = f"{what} declares {o.limit} symbols, but its length histogram (offset 1 or 9) sums to {o.size}"
+    elif s == Status.table_bad_size:
+        message = f"{what} has {o.size} bytes, but its length histogram asks for {o.limit}"
+    elif s == Status.table_bad_flag:
+        message = f"{what} has zero_terminated = {o.size} at offset 8 with {o.limit} symbols of one byte"
+    elif s == Status.table_bad_suffix_lim:
+        message = (f"{what} has suffix_lim = {o.size} (byte 3), but its symbols ask for {o.limit}: two-byte symbols "
+                   "that begin no longer one come first")
+    elif s == Status.table_bad_terminator:
+        message = f"{what} has terminator 0x{o.size:02x} (byte 2), which a symbol of two bytes or more contains"
+    elif s == Status.offset_negative:
+        message = f"{what}: offset {o.size} at row {o.row} is negative"
+    elif s == Status.offset_decreasing:
+        message = f"{what}: row {o.row} ends at {o.size}, before its start at {o.limit}"
+    elif s == Status.offset_past_end:
+        message = f"{what}: offset {o.size} at row {o.row} is past the end of the data, which has {o.limit} bytes"
+    elif s == Status.code_unknown:
+        message = (f"{what}: row {o.row} has code {o.size} at byte {o.position}, "
+                   f"but the symbol table has {o.limit} symbols")
+    elif s == Status.escape_at_end:
+        message = f"{what}: row {o.row} ends in an escape (byte {o.position}) without its literal"
+    else:
+        raise AssertionError(f"status {<int> s} has no message")  # a new status without its words
+    raise CorruptDataError(message)
+
+
+cdef class Interrupt:
+    """Lets kernels look for signals, and keeps what a signal handler raised."""
+
+    cdef object error
+
+    cdef void* argument(self) noexcept:
+        return <void*> self
+
+
+cdef cbool interrupted(void* argument) noexcept nogil:
+    with gil:
+        try:
+            PyErr_CheckSignals()
+        except BaseException as error:
+            (<Interrupt> argument).error = error
+            return True
+    return False
+
+
+# --- Symbol tables ---------------------------------------------------------------------------
+
+
+cdef class Table:
+    """A symbol table and what the kernels look up in it. Immutable; shared between threads."""
+
+    cdef CSymbolTable table
+    cdef DecodeTable* decoder
+    cdef Matcher* matcher
+
+    def __dealloc__(self):
+        del self.decoder
+        del self.matcher
+
+    @property
+    def count(self):
+        return self.table.count
+
+    @property
+    def symbols(self):
+        cdef uint8_t text[8]
+        result = []
+        for code in range(self.table.count):
+            length = self.table.length[code]
+            for i in range(length):
+                text[i] = <uint8_t> (self.table.symbol[code] >> (8 * i) & 0xFF)
+            result.append(PyBytes_FromStringAndSize(<const char*> text, length))
+        return tuple(result)
+
+    cdef Matcher* get_matcher(self) except NULL:
+        # Built on first use: tables that only decode never pay for it.
+        if self.matcher == NULL:
+            self.matcher = new Matcher(self.table)
+        return self.matcher
+
+    def to_bytes(self, str format):
+        """The serialized form, or None where the symbols' order is another format's."""
+        cdef uint8_t data[2057]
+        cdef Outcome outcome
+        assert sizeof(data) >= kMaxTableBytes
+        outcome = write_parquet(self.table, data) if format == "parquet" else write_cwida(self.table, data)
+        if outcome.status == Status.table_out_of_order:
+            return None
+        if outcome.status == Status.table_no_terminator:
+            raise ValueError(
+                "this table cannot be written as 'cwida': that format needs a byte value that no symbol of two "
+                "bytes or more contains, and here all 256 occur"
+            )
+        return PyBytes_FromStringAndSize(<const char*> data, outcome.size)
+
+    def reordered(self, str format):
+        """The same symbols, numbered as `format` numbers them."""
+        return wrap_table(in_parquet_order(self.table) if format == "parquet" else in_cwida_order(self.table))
+
+    def compress(self, text):
+        cdef Source source = Source(text)
+        cdef Matcher* matcher = self.get_matcher()
+        cdef Buffer codes = allocate(2 * <uint64_t> source.size)
+        cdef size_t size
+        with nogil:
+            size = compress_row(matcher[0], source.data, source.size, codes.data)
+        return PyBytes_FromStringAndSize(<const char*> codes.data, <Py_ssize_t> size)
+
+    def decompress(self, codes):
+        cdef Source source = Source(codes)
+        cdef Outcome outcome
+        cdef size_t size
+        outcome.status, outcome.row, outcome.position = Status.ok, 0, -1
+        with nogil:
+            size = measure_row(self.decoder[0], source.data, source.size, outcome)
+        check(outcome, "codes")
+        text = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> size)
+        cdef uint8_t* to = <uint8_t*> PyBytes_AS_STRING(text)
+        with nogil:
+            decode(self.decoder[0], source.data, source.size, to, size)
+        return text
+
+
+    @property
+    def cwida_fields(self):
+        """What only the cwida header says: the terminator (-1: none was read) and zero_terminated."""
+        return self.table.terminator, bool(self.table.zero_terminated)
+
+
+cdef Table wrap_table(CSymbolTable table):
+    cdef Table wrapped = Table.__new__(Table)
+    wrapped.table = table
+    wrapped.decoder = new DecodeTable(table)
+    return wrapped
+
+
+def table_from_symbols(symbols, int16_t terminator=-1, bint zero_terminated=False):
+    cdef CSymbolTable table
+    cdef uint64_t word
+    if <size_t> len(symbols) > kMaxSymbols:
+        raise ValueError(f"a symbol table holds at most 255 symbols, not {len(symbols)}")
+    for code, symbol in enumerate(symbols):
+        if not isinstance(symbol, bytes):
+            raise TypeError(f"symbol {code} is {type(symbol).__name__}, not bytes")
+        if not 1 <= len(symbol) <= 8:
+            raise ValueError(f"symbol {code}, {symbol!r}, has {len(symbol)} bytes; symbols have 1 to 8")
+        word = 0
+        for i, byte in enumerate(symbol):
+            word |= <uint64_t> byte << (8 * i)
+        table.symbol[code] = word
+        table.length[code] = <uint8_t> len(symbol)
+    table.count = <uint32_t> len(symbols)
+    table.terminator, table.zero_terminated = terminator, zero_terminated
+    return wrap_table(table)
+
+
+def table_from_bytes(data, str format):
+    cdef Source source = Source(data)
+    cdef CSymbolTable table
+    if format == "parquet":
+        check(parse_parquet(source.data, source.size, table), "symbol table")
+    else:
+        check(parse_cwida(source.data, source.size, table), "symbol table (cwida)")
+    return wrap_table(table)
+
+
+# --- Columns ---------------------------------------------------------------------------------
+
+
+def compress_bound(int64_t size):
+    """The most bytes of codes that `size` bytes of text can become."""
+    if size < 0 or size > <int64_t> 1 << 62:
+        raise ValueError(f"size must lie between 0 and 2**62, not {size}")
+    return 2 * size
+
+
+def row_is_inside(data, offsets, bint wide, int64_t row):
+    """Whether the offsets of one row lie in the buffers, in order: pyarrow reads rows without looking."""
+    cdef Source bytes = Source(b"" if data is None else data)
+    cdef Source source = Source(b"" if offsets is None else offsets)
+    cdef size_t width = 8 if wide else 4
+    cdef int64_t start, end
+    cdef int32_t pair[2]
+    if row < 0 or <size_t> row + 2 > source.size // width:
+        return False
+    if wide:
+        memcpy(&start, source.data + <size_t> row * 8, 8)
+        memcpy(&end, source.data + <size_t> row * 8 + 8, 8)
+    else:
+        memcpy(pair, source.data + <size_t> row * 4, 8)
+        start, end = pair[0], pair[1]
+    return 0 <= start <= end and <size_t> end <= bytes.size
+
+
+def hides_bytes(data, offsets, bint wide, int64_t first, int64_t count, validity):
+    """Whether rows that the bitmap `validity` (bit `first` for the first row) marks as null have bytes."""
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef Source bits = Source(validity)
+    cdef cbool hidden
+    if <uint64_t> (first + count) > 8 * <uint64_t> bits.size:
+        raise ValueError(f"{first + count} rows need as many bits of validity, the buffer holds {8 * bits.size}")
+    with nogil:
+        if wide:
+            hidden = nulls_hide_bytes(<const int64_t*> column.offsets, column.count, bits.data, <size_t> first)
+        else:
+            hidden = nulls_hide_bytes(<const int32_t*> column.offsets, column.count, bits.data, <size_t> first)
+    return bool(hidden)
+
+
+def compress(Table table, data, offsets, bint wide, int64_t first, int64_t count, size_t threads,
+             out=None, out_offsets=None, bint out_offsets_wide=False):
+    """Codes, their ``count + 1`` offsets, and whether those are 8 bytes wide (else 4).
+
+    Both are written into `out` and `out_offsets` where these are given.
+    """
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef Matcher* matcher = table.get_matcher()
+    cdef uint64_t bound = 2 * <uint64_t> column.total()
+    cdef bint out_wide = out_offsets_wide if out_offsets is not None else bound > <uint64_t> limit_of_narrow
+    if not out_wide and bound > <uint64_t> limit_of_narrow:
+        raise ValueError(f"codes may take {bound} bytes, more than int32 offsets hold; pass int64 out_offsets")
+    cdef size_t width = 8 if out_wide else 4
+    cdef Output codes = open_output(out, bound, "out")
+    cdef Output ends = open_output(out_offsets, (column.count + 1) * width, "out_offsets", width)
+    check_apart(codes, ends, column)
+    cdef Interrupt interrupt = Interrupt()
+    cdef void* argument = interrupt.argument()
+    cdef size_t written = 0
+    cdef cbool done
+    cdef Rows[int32_t] narrow = column.narrow_rows()
+    cdef Rows[int64_t] broad = column.wide_rows()
+    memset(ends.data, 0, width)
+    threads = threads if threads > 0 else 1
+    with nogil:
+        if out_wide:
+            if wide:
+                done = compress_column(matcher[0], broad, codes.data, <int64_t*> ends.data + 1, threads,
+                                       interrupted, argument, written)
+            else:
+                done = compress_column(matcher[0], narrow, codes.data, <int64_t*> ends.data + 1, threads,
+                                       interrupted, argument, written)
+        else:
+            if wide:
+                done = compress_column(matcher[0], broad, codes.data, <int32_t*> ends.data + 1, threads,
+                                       interrupted, argument, written)
+            else:
+                done = compress_column(matcher[0], narrow, codes.data, <int32_t*> ends.data + 1, threads,
+                                       interrupted, argument, written)
+    if not done:
+        raise interrupt.error
+    return codes.wrap(written), ends.wrap((column.count + 1) * width), bool(out_wide)
+
+
+def decompressed_size(Table table, data, offsets, bint wide, int64_t first, int64_t count):
+    """The exact size of the text; every code is checked."""
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef Outcome outcome
+    with nogil:
+        if wide:
+            outcome = measure_total(table.decoder[0], column.wide_rows())
+        else:
+            outcome = measure_total(table.decoder[0], column.narrow_rows())
+    check(outcome, "codes")
+    return outcome.size
+
+
+def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t count, bint out_wide, size_t threads,
+               out=None, out_offsets=None):
+    """Text and its ``count + 1`` offsets, 8 bytes wide if `out_wide`.
+
+    Both are written into `out` and `out_offsets` where these are given.
+
+    Where 4 bytes do not hold them the result is ``(None, total)``.
+    """
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef size_t width = 8 if out_wide else 4
+    cdef Output ends = open_output(out_offsets, (column.count + 1) * width, "out_offsets", width)
+    # How much `out` must hold is known once the codes are measured; that it is apart must be known before.
+    check_apart(open_output(out, 0, "out"), ends, column)
+    cdef Interrupt interrupt = Interrupt()
+    cdef void* argument = interrupt.argument()
+    cdef Measured measured
+    cdef cbool done
+    cdef Rows[int32_t] narrow = column.narrow_rows()
+    cdef Rows[int64_t] broad = column.wide_rows()
+    memset(ends.data, 0, width)
+    threads = threads if threads > 0 else 1
+    with nogil:
+        if out_wide:
+            if wide:
+                measured = measure_column(table.decoder[0], broad, <int64_t*> ends.data + 1, threads,
+                                          interrupted, argument)
+            else:
+                measured = measure_column(table.decoder[0], narrow, <int64_t*> ends.data + 1, threads,
+                                          interrupted, argument)
+        else:
+            if wide:
+                measured = measure_column(table.decoder[0], broad, <int32_t*> ends.data + 1, threads,
+                                          interrupted, argument)
+            else:
+                measured = measure_column(table.decoder[0], narrow, <int32_t*> ends.data + 1, threads,
+                                          interrupted, argument)
+    if measured.interrupted:
+        raise interrupt.error
+    if measured.outcome.status == Status.offsets_overflow or (
+        measured.outcome.status == Status.ok and not out_wide and measured.outcome.size > limit_of_narrow
+    ):
+        return None, measured.outcome.size
+    check(measured.outcome, "codes")
+    cdef size_t size = <size_t> measured.outcome.size
+    cdef Output text = open_output(out, size, "out")
+    with nogil:
+        if wide:
+            done = decode_column(table.decoder[0], broad, measured, text.data, threads, interrupted, argument)
+        else:
+            done = decode_column(table.decoder[0], narrow, measured, text.data, threads, interrupted, argument)
+    if not done:
+        raise interrupt.error
+    return text.wrap(size), ends.wrap((column.count + 1) * width)
+
+
+EFFORTS = {"fast": Effort.fast, "default": Effort.normal, "max": Effort.max}
+
+
+def check_effort(effort):
+    if not isinstance(effort, str) or effort not in EFFORTS:
+        raise ValueError(f"effort must be 'fast', 'default' or 'max', not {effort!r}")
+
+
+def train(pieces, effort):
+    """A table for the rows of all `pieces`: tuples (data, offsets, wide, first, count)."""
+    cdef vector[ColumnPiece] native
+    cdef ColumnPiece piece
+    cdef Column column
+    cdef TrainOptions options
+    cdef Interrupt interrupt = Interrupt()
+    cdef CSymbolTable table
+    columns = []
+    for data, offsets, wide, first, count in pieces:
+        column = open_column(data, offsets, wide, first, count)
+        columns.append(column)
+        piece.data, piece.offsets, piece.count, piece.wide = (
+            column.bytes.data, column.offsets, column.count, column.wide)
+        native.push_back(piece)
+    check_effort(effort)
+    options.effort = EFFORTS[effort]
+    options.max_per_prefix = 0
+    options.stop = interrupted
+    options.stop_arg = interrupt.argument()
+    with nogil:
+        table = c_train(native, options)
+    if interrupt.error is not None:
+        raise interrupt.error
+    return wrap_table(table)
