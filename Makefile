@@ -1,0 +1,76 @@
+# The developer's menu. `make benchmark` and `make test` do all the set-up on a fresh machine: a virtual
+# environment in .venv, the build, then the work. What is up to date is not done again.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+CXX ?= g++
+SOURCES := $(wildcard fsst/*.pyx fsst/csrc/*.hpp) setup.py pyproject.toml
+NATIVE := $(wildcard tests/native/*.cpp)
+
+.PHONY: help benchmark test gate lint format sanitize docs clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make benchmark   build, then measure on text that every Python has (examples/benchmark.py)"
+	@echo "make test        build, then run every test"
+	@echo "make gate        the checks of size and speed that CI runs (benchmarks/)"
+	@echo "make lint        ruff, mypy, clang-format"
+	@echo "make format      let ruff and clang-format rewrite the files"
+	@echo "make sanitize    the native checks under AddressSanitizer and UBSan"
+	@echo "make docs        run the examples in README, docs and docstrings"
+	@echo "make clean       remove what was built"
+
+# --- The virtual environment -----------------------------------------------------------------
+
+$(VENV)/created:
+	@echo "== making a virtual environment in $(VENV)"
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --upgrade pip
+	@touch $@
+
+# An editable install: edits to Python files need no new build, and the extension is built into the checkout.
+$(VENV)/built: $(VENV)/created $(SOURCES)
+	@echo "== installing what building and testing need, and building the extension"
+	$(RUN) -m pip install --quiet "setuptools>=77" "Cython>=3.1" wheel
+	$(RUN) -m pip install --quiet --no-build-isolation --editable ".[test,plot,dev]"
+	@touch $@
+
+# --- The work --------------------------------------------------------------------------------
+
+benchmark: $(VENV)/built
+	$(RUN) examples/benchmark.py
+
+test: $(VENV)/built
+	$(RUN) -m pytest
+
+gate: $(VENV)/built
+	$(RUN) -m pytest benchmarks
+
+docs: $(VENV)/built
+	$(RUN) -m pytest tests/test_docs.py --doctest-modules fsst
+
+lint: $(VENV)/built
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/clang-format --dry-run --Werror fsst/csrc/*.hpp $(NATIVE)
+
+format: $(VENV)/built
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/clang-format -i fsst/csrc/*.hpp $(NATIVE)
+
+SANITIZE := -std=c++17 -O1 -g -Wall -Wextra -Wshadow -Werror -fsanitize=address,undefined \
+            -fno-sanitize-recover=all -fno-omit-frame-pointer -Ifsst/csrc
+
+sanitize: $(patsubst tests/native/%.cpp,build/native/%.passed,$(NATIVE))
+
+build/native/%.passed: tests/native/%.cpp $(wildcard fsst/csrc/*.hpp tests/native/*.hpp)
+	@mkdir -p build/native
+	$(CXX) $(SANITIZE) $< -o build/native/$* -pthread
+	build/native/$*
+	@touch $@
+
+clean:
+	rm -rf build dist *.egg-info fsst/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks $(VENV)/built

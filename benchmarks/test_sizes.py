@@ -1,0 +1,21 @@
+"""Sizes are exact, and so is their gate: sizes.json changes only with a change that says why."""
+
+import json
+
+import pytest
+import sizes
+
+EXPECTED = json.loads(sizes.EXPECTED.read_text())
+COLUMNS = sizes.invented()
+
+
+@pytest.mark.parametrize("effort", sizes.EFFORTS)
+@pytest.mark.parametrize("name", COLUMNS)
+def test_size(name: str, effort: str) -> None:
+    size, _ = sizes.measure(COLUMNS[name], effort)
+    assert size == EXPECTED[name][effort], "intended? then run: python benchmarks/sizes.py --update"
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_more_effort_is_no_larger(name: str) -> None:
+    assert EXPECTED[name]["max"] <= EXPECTED[name]["default"] <= EXPECTED[name]["fast"] * 1.01
