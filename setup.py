@@ -11,7 +11,7 @@ build = os.environ.get("FSST_BUILD", "")
 if sys.platform == "win32":
     compile_args, link_args = ["/std:c++17", "/O2"], []
 else:
-    compile_args, link_args = ["-std=c++17", "-O3", "-fvisibility=hidden", "-Wall", "-Wextra"], ["-pthread"]
+    compile_args, link_args = ["-std=c++17", "-O3", "-fvisibility=hidden", "-Wall", "-Wextra", "-g0"], ["-pthread"]
     if build == "debug":
         compile_args += ["-O1", "-g", "-UNDEBUG"]
     elif build == "sanitize":

@@ -92,11 +92,23 @@ cdef extern from "csrc/compress.hpp" namespace "fsst" nogil:
     size_t compress_row(const Matcher& matcher, const uint8_t* text, size_t size, uint8_t* codes) noexcept
 
 
+cdef extern from "csrc/isa.hpp" namespace "fsst" nogil:
+    cdef enum class Isa(int):
+        baseline
+        avx2
+        avx512
+
+    Isa detect_isa() noexcept
+
+
 cdef extern from "csrc/decompress.hpp" namespace "fsst" nogil:
-    size_t measure_row(const DecodeTable& table, const uint8_t* codes, size_t size, Outcome& found) noexcept
-    Outcome measure_total[Offset](const DecodeTable& table, const Rows[Offset]& rows) noexcept
-    void decode(const DecodeTable& table, const uint8_t* codes, size_t size, uint8_t* text,
-                size_t text_size) noexcept
+    Outcome measure_total[Offset](const DecodeTable& table, const Rows[Offset]& rows, Isa isa) noexcept
+    size_t decode_row_bound(size_t codes) noexcept
+    Outcome decode_row[Offset](const DecodeTable& table, const Rows[Offset]& rows, size_t row, uint8_t* text) noexcept
+
+
+cdef extern from "csrc/usage.hpp" namespace "fsst" nogil:
+    void count_codes[Offset](const Rows[Offset]& rows, uint64_t* uses) noexcept
 
 
 cdef extern from "csrc/parallel.hpp" namespace "fsst" nogil:
@@ -104,17 +116,20 @@ cdef extern from "csrc/parallel.hpp" namespace "fsst" nogil:
 
     cdef cppclass Measured:
         Outcome outcome
+        cbool ascii
         cbool interrupted
 
     cbool compress_column[Offset, CodeOffset](
         const Matcher& matcher, const Rows[Offset]& rows, uint8_t* codes, CodeOffset* ends,
         size_t threads, Interrupted interrupted, void* argument, size_t& written) except +
     Measured measure_column[Offset, TextOffset](
-        const DecodeTable& table, const Rows[Offset]& rows, TextOffset* ends,
+        const DecodeTable& table, const Rows[Offset]& rows, TextOffset* ends, Isa isa,
         size_t threads, Interrupted interrupted, void* argument) except +
     cbool decode_column[Offset](
-        const DecodeTable& table, const Rows[Offset]& rows, const Measured& measured, uint8_t* text,
+        const DecodeTable& table, const Rows[Offset]& rows, const Measured& measured, uint8_t* text, Isa isa,
         size_t threads, Interrupted interrupted, void* argument) except +
+    int64_t check_utf8_column[TextOffset](
+        const Rows[TextOffset]& text, Isa isa, size_t threads, Interrupted interrupted, void* argument) except +
 
 
 cdef extern from "csrc/train.hpp" namespace "fsst" nogil:
@@ -142,6 +157,24 @@ cdef extern from "csrc/train.hpp" namespace "fsst" nogil:
 # columns widen that do not fill 2 GiB.
 offset_limit = int(os.environ.get("FSST_TEST_OFFSET_LIMIT", 2**31 - 1))
 cdef int64_t limit_of_narrow = offset_limit
+
+
+cdef Isa choose_isa() except *:
+    """The processor's best instruction set, or a lower one by FSST_FORCE_ISA."""
+    names = {"baseline": Isa.baseline, "avx2": Isa.avx2, "avx512": Isa.avx512}
+    best = detect_isa()
+    forced = os.environ.get("FSST_FORCE_ISA")
+    if not forced:
+        return best
+    if forced not in names:
+        raise ImportError(f"FSST_FORCE_ISA must be one of {', '.join(names)}, not {forced!r}")
+    if names[forced] > best:
+        raise ImportError(f"FSST_FORCE_ISA={forced}, but this processor has no more than "
+                          f"{[name for name in names if names[name] == best][0]}")
+    return names[forced]
+
+
+cdef Isa isa = choose_isa()
 
 
 # --- Buffers ---------------------------------------------------------------------------------
@@ -456,17 +489,21 @@ cdef class Table:
 
     def decompress(self, codes):
         cdef Source source = Source(codes)
+        cdef int64_t offsets[2]
+        cdef Rows[int64_t] rows
+        cdef uint8_t small[1024]
+        cdef uint8_t* text = small
+        cdef Buffer large
         cdef Outcome outcome
-        cdef size_t size
-        outcome.status, outcome.row, outcome.position = Status.ok, 0, -1
+        offsets[0], offsets[1] = 0, <int64_t> source.size
+        rows.data, rows.offsets, rows.count = source.data, offsets, 1
+        if decode_row_bound(source.size) > sizeof(small):
+            large = allocate(decode_row_bound(source.size))
+            text = large.data
         with nogil:
-            size = measure_row(self.decoder[0], source.data, source.size, outcome)
+            outcome = decode_row(self.decoder[0], rows, 0, text)
         check(outcome, "codes")
-        text = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> size)
-        cdef uint8_t* to = <uint8_t*> PyBytes_AS_STRING(text)
-        with nogil:
-            decode(self.decoder[0], source.data, source.size, to, size)
-        return text
+        return PyBytes_FromStringAndSize(<const char*> text, outcome.size)
 
 
     @property
@@ -513,6 +550,19 @@ def table_from_bytes(data, str format):
 
 
 # --- Columns ---------------------------------------------------------------------------------
+
+
+def code_uses(data, offsets, bint wide, int64_t first, int64_t count):
+    """How often each of the codes 0 to 255 is used; literals count nothing."""
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef uint64_t uses[256]
+    memset(uses, 0, sizeof(uses))
+    with nogil:
+        if wide:
+            count_codes(column.wide_rows(), uses)
+        else:
+            count_codes(column.narrow_rows(), uses)
+    return [uses[code] for code in range(256)]
 
 
 def compress_bound(int64_t size):
@@ -605,18 +655,18 @@ def decompressed_size(Table table, data, offsets, bint wide, int64_t first, int6
     cdef Outcome outcome
     with nogil:
         if wide:
-            outcome = measure_total(table.decoder[0], column.wide_rows())
+            outcome = measure_total(table.decoder[0], column.wide_rows(), isa)
         else:
-            outcome = measure_total(table.decoder[0], column.narrow_rows())
+            outcome = measure_total(table.decoder[0], column.narrow_rows(), isa)
     check(outcome, "codes")
     return outcome.size
 
 
 def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t count, bint out_wide, size_t threads,
-               out=None, out_offsets=None):
+               bint utf8=False, out=None, out_offsets=None):
     """Text and its ``count + 1`` offsets, 8 bytes wide if `out_wide`.
 
-    Both are written into `out` and `out_offsets` where these are given.
+    Both are written into `out` and `out_offsets` where these are given. With `utf8`, rows must be that.
 
     Where 4 bytes do not hold them the result is ``(None, total)``.
     """
@@ -636,17 +686,17 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
     with nogil:
         if out_wide:
             if wide:
-                measured = measure_column(table.decoder[0], broad, <int64_t*> ends.data + 1, threads,
+                measured = measure_column(table.decoder[0], broad, <int64_t*> ends.data + 1, isa, threads,
                                           interrupted, argument)
             else:
-                measured = measure_column(table.decoder[0], narrow, <int64_t*> ends.data + 1, threads,
+                measured = measure_column(table.decoder[0], narrow, <int64_t*> ends.data + 1, isa, threads,
                                           interrupted, argument)
         else:
             if wide:
-                measured = measure_column(table.decoder[0], broad, <int32_t*> ends.data + 1, threads,
+                measured = measure_column(table.decoder[0], broad, <int32_t*> ends.data + 1, isa, threads,
                                           interrupted, argument)
             else:
-                measured = measure_column(table.decoder[0], narrow, <int32_t*> ends.data + 1, threads,
+                measured = measure_column(table.decoder[0], narrow, <int32_t*> ends.data + 1, isa, threads,
                                           interrupted, argument)
     if measured.interrupted:
         raise interrupt.error
@@ -659,12 +709,34 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
     cdef Output text = open_output(out, size, "out")
     with nogil:
         if wide:
-            done = decode_column(table.decoder[0], broad, measured, text.data, threads, interrupted, argument)
+            done = decode_column(table.decoder[0], broad, measured, text.data, isa, threads, interrupted, argument)
         else:
-            done = decode_column(table.decoder[0], narrow, measured, text.data, threads, interrupted, argument)
+            done = decode_column(table.decoder[0], narrow, measured, text.data, isa, threads, interrupted, argument)
     if not done:
         raise interrupt.error
+    if utf8 and not measured.ascii:
+        check_utf8(text.data, ends.data, column.count, out_wide, threads, interrupt)
     return text.wrap(size), ends.wrap((column.count + 1) * width)
+
+
+cdef int check_utf8(const uint8_t* text, const void* offsets, size_t count, bint wide, size_t threads,
+                    Interrupt interrupt) except -1:
+    cdef Rows[int32_t] narrow
+    cdef Rows[int64_t] broad
+    cdef int64_t invalid
+    cdef void* argument = interrupt.argument()
+    narrow.data, narrow.offsets, narrow.count = text, <const int32_t*> offsets, count
+    broad.data, broad.offsets, broad.count = text, <const int64_t*> offsets, count
+    with nogil:
+        if wide:
+            invalid = check_utf8_column(broad, isa, threads, interrupted, argument)
+        else:
+            invalid = check_utf8_column(narrow, isa, threads, interrupted, argument)
+    if invalid == -2:
+        raise interrupt.error
+    if invalid >= 0:
+        raise CorruptDataError(f"codes: row {invalid} decompresses to bytes that are not UTF-8")
+    return 0
 
 
 EFFORTS = {"fast": Effort.fast, "default": Effort.normal, "max": Effort.max}

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from fsst import _core
 from fsst.errors import CorruptDataError, FsstError
+from fsst.stats import ColumnStats
 from fsst.symbol_table import SymbolTable
 
 __all__ = [
@@ -296,6 +297,32 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         if not _core.row_is_inside(*held, row=self.offset + row):
             raise CorruptDataError(f"row {row} has offsets that are not within the codes; see .validate()")
 
+    def stats(self) -> ColumnStats:
+        """How often each symbol is used, and what it saves: why the column is as small as it is.
+
+        Raises
+        ------
+        CorruptDataError
+            A row's codes are invalid.
+
+        Examples
+        --------
+        >>> import fsst
+        >>> fsst.compress(["a row", "another row"] * 50).stats().escapes
+        0
+        """
+        rows = rows_of(self.storage)
+        uses = _core.code_uses(*rows)
+        return ColumnStats(
+            rows=len(self),
+            text_bytes=_core.decompressed_size(self.symbol_table._native, *rows),
+            code_bytes=sum(uses) + uses[255],
+            table_bytes=len(self.symbol_table.to_bytes()),
+            escapes=uses[255],
+            symbols=self.symbol_table.symbols,
+            uses=tuple(uses[: len(self.symbol_table)]),
+        )
+
     def to_pylist(self, **kwargs: Any) -> list[str | bytes | None]:
         """All rows as Python objects."""
         return list(decompress_leaf(self, large=True).to_pylist())
@@ -462,7 +489,8 @@ def decompress_leaf(array: FsstArray, *, large: bool = False, threads: int = 1) 
         plain_type = pa.string() if value_type == pa.string_view() else pa.binary()
     else:
         plain_type = value_type
-    text, ends = _core.decompress(table, *rows_of(storage), plain_type in _LARGE, threads)
+    utf8 = value_type in _TEXT
+    text, ends = _core.decompress(table, *rows_of(storage), plain_type in _LARGE, threads, utf8)
     if text is None:
         if plain_type is not value_type and len(array) > 1:
             # A view holds several data buffers, each of which its 4-byte offsets can reach into.
@@ -477,12 +505,10 @@ def decompress_leaf(array: FsstArray, *, large: bool = False, threads: int = 1) 
                 f"{value_type} holds: pass large=True to get large_{plain_type}, or decompress slices of the column"
             )
         plain_type = pa.large_string() if plain_type == pa.string() else pa.large_binary()
-        text, ends = _core.decompress(table, *rows_of(storage), True, threads)
+        text, ends = _core.decompress(table, *rows_of(storage), True, threads, utf8)
     buffers = [_validity(storage), pa.py_buffer(ends), pa.py_buffer(text)]
     plain = pa.Array.from_buffers(plain_type, len(array), buffers, storage.null_count)
     try:
-        if value_type in _TEXT:
-            plain.validate(full=True)
         return plain if plain_type == value_type else _as_value_type(plain, value_type)
     except pa.ArrowInvalid as error:
         raise CorruptDataError(f"the codes decompress to values that are not {value_type}: {error}") from None

@@ -141,10 +141,10 @@ def decompress(
     """
     rows = _rows(codes, offsets)
     ends, wide = _output_offsets(out_offsets, rows[4])
-    text, got = _core.decompress(_native(symbol_table), *rows, wide, thread_count(threads), out, ends)
+    text, got = _core.decompress(_native(symbol_table), *rows, wide, thread_count(threads), out=out, out_offsets=ends)
     if text is None and out_offsets is None:
         wide = True
-        text, got = _core.decompress(_native(symbol_table), *rows, wide, thread_count(threads), out, None)
+        text, got = _core.decompress(_native(symbol_table), *rows, wide, thread_count(threads), out=out)
     if text is None:
         raise FsstError(f"the text has {got} bytes, more than the int32 offsets of out_offsets hold; pass int64")
     return np.asarray(memoryview(text)), _as_offsets(got, wide, out_offsets)

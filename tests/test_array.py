@@ -564,3 +564,21 @@ def test_to_pandas_of_a_table_shows_no_codes(column):
 def test_to_pylist_of_tables(column):
     assert pa.chunked_array([column]).to_pylist() == VALUES
     assert pa.table({"x": column}).to_pylist() == [{"x": value} for value in VALUES]
+
+
+def test_stats_count_what_the_codes_say():
+    table = SymbolTable([b"a", b"the ", b"cat"])
+    rows = [b"the cat", None, b"the a", b"\xff\xff", b"cat", b""]
+    column = fsst.compress(pa.array(rows, pa.binary()), symbol_table=table.reordered())
+    stats = column.stats()
+    assert stats.symbols == (b"a", b"cat", b"the ")
+    assert stats.uses == (1, 2, 2)
+    assert (stats.escapes, stats.code_bytes, stats.text_bytes, stats.rows) == (2, 1 + 2 + 2 + 4, 17, 6)
+    assert stats.table_bytes == 9 + 8
+    assert stats.table().to_pylist()[0] == {"code": 2, "symbol": b"the ", "uses": 2, "saved": 2 * 3 - 4}
+    assert stats.factor == 17 / (9 + 17)
+    assert "b'the '" in repr(stats) and "2 escapes" in repr(stats)
+    assert column.slice(3, 1).stats().uses == (0, 0, 0)
+    wrong = fsst.FsstArray.from_storage(column.type, pa.array([b"\x07"]))
+    with pytest.raises(CorruptDataError):
+        wrong.stats()

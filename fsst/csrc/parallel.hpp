@@ -4,6 +4,8 @@
 
 #include "compress.hpp"
 #include "decompress.hpp"
+#include "isa.hpp"
+#include "utf8.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -104,17 +106,19 @@ struct Measured {
     std::vector<size_t> starts;  // rows where parts begin
     std::vector<size_t> sizes;   // text bytes of each part
     Outcome outcome;             // the first fault by row, or the total size
+    bool ascii = true;           // every byte of the text is surely ASCII
     bool interrupted = false;
 };
 
 template <class Offset, class TextOffset>
-Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, TextOffset* ends, size_t threads,
-                        Interrupted interrupted, void* argument) {
+Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, TextOffset* ends, Isa isa,
+                        size_t threads, Interrupted interrupted, void* argument) {
     Measured measured;
     measured.starts = split_rows(rows, threads);
     const size_t parts = measured.starts.size() - 1;
     measured.sizes.resize(parts);
     std::vector<Outcome> outcomes(parts);
+    std::vector<Learned> learned(parts);
     for (size_t first = 0; first < parts; first += threads) {
         if (first > 0 && interrupted(argument)) {
             measured.interrupted = true;
@@ -122,8 +126,8 @@ Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, Text
         }
         run_together(std::min(threads, parts - first), [&](size_t i) {
             const size_t part = first + i;
-            outcomes[part] =
-                measure_rows(table, part_of(rows, measured.starts, part), ends + measured.starts[part]);
+            outcomes[part] = measure_rows(table, part_of(rows, measured.starts, part),
+                                          ends + measured.starts[part], isa, &learned[part]);
         });
     }
     uint64_t total = 0;
@@ -135,6 +139,7 @@ Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, Text
             return measured;
         }
         measured.sizes[part] = static_cast<size_t>(outcome.size);
+        measured.ascii &= learned[part].ascii;
         total += measured.sizes[part];
     }
     measured.outcome.size = static_cast<int64_t>(total);
@@ -156,7 +161,7 @@ Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, Text
 // Decodes what measure_column accepted into `text`, of exactly the size it found. False if interrupted.
 template <class Offset>
 bool decode_column(const DecodeTable& table, const Rows<Offset>& rows, const Measured& measured,
-                   uint8_t* text, size_t threads, Interrupted interrupted, void* argument) {
+                   uint8_t* text, Isa isa, size_t threads, Interrupted interrupted, void* argument) {
     const size_t parts = measured.sizes.size();
     std::vector<size_t> before(parts + 1, 0);
     for (size_t part = 0; part < parts; part++) before[part + 1] = before[part] + measured.sizes[part];
@@ -165,10 +170,30 @@ bool decode_column(const DecodeTable& table, const Rows<Offset>& rows, const Mea
         run_together(std::min(threads, parts - first), [&](size_t i) {
             const size_t part = first + i;
             const Rows<Offset> mine = part_of(rows, measured.starts, part);
-            decode(table, mine.data + mine.start(0), mine.total(), text + before[part], measured.sizes[part]);
+            decode(table, mine.data + mine.start(0), mine.total(), text + before[part], measured.sizes[part],
+                   isa);
         });
     }
     return true;
+}
+
+// The first row of `text` that is not valid UTF-8, or -1. -2 if interrupted.
+template <class TextOffset>
+int64_t check_utf8_column(const Rows<TextOffset>& text, Isa isa, size_t threads, Interrupted interrupted,
+                          void* argument) {
+    const std::vector<size_t> starts = split_rows(text, threads);
+    const size_t parts = starts.size() - 1;
+    std::vector<int64_t> invalid(parts, -1);
+    for (size_t first = 0; first < parts; first += threads) {
+        if (first > 0 && interrupted(argument)) return -2;
+        run_together(std::min(threads, parts - first), [&](size_t i) {
+            invalid[first + i] = first_invalid_utf8(part_of(text, starts, first + i), isa);
+        });
+    }
+    for (size_t part = 0; part < parts; part++) {
+        if (invalid[part] >= 0) return static_cast<int64_t>(starts[part]) + invalid[part];
+    }
+    return -1;
 }
 
 }  // namespace fsst
