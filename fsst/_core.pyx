@@ -5,7 +5,9 @@ Every entry reads in the same order: validate, allocate, ``with nogil``, check t
 Nothing here knows pyarrow or numpy; buffers come and go through the buffer protocol.
 """
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer,
+)
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -219,17 +221,22 @@ cdef uint8_t NOTHING[8]
 
 
 cdef class Source:
-    """A contiguous buffer of somebody else's, held while a kernel works on it."""
+    """A contiguous buffer of somebody else's, held while a kernel works on it; `name` is for errors."""
 
     cdef Py_buffer view
     cdef bint held
     cdef uint8_t* data
     cdef size_t size
 
-    def __cinit__(self, source, bint writable=False):
+    def __cinit__(self, source, str name, bint writable=False):
         self.data = NOTHING
-        PyObject_GetBuffer(source, &self.view, PyBUF_WRITABLE if writable else PyBUF_SIMPLE)
+        try:
+            PyObject_GetBuffer(source, &self.view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (PyBUF_WRITABLE if writable else 0))
+        except (BufferError, TypeError, ValueError) as error:
+            raise type(error)(f"{name}: {error}") from None
         self.held = True
+        if self.view.format != NULL and b"O" in <bytes> self.view.format:
+            raise TypeError(f"{name} holds Python objects, not bytes")
         self.size = <size_t> self.view.len
         if self.size > 0:
             self.data = <uint8_t*> self.view.buf
@@ -300,7 +307,7 @@ cdef Output open_output(out, uint64_t size, str what, size_t alignment=1):
         output.own = allocate(size)
         output.data = output.own.data
         return output
-    output.given = Source(out, writable=True)
+    output.given = Source(out, what, writable=True)
     if output.given.size < size:
         raise ValueError(f"{what} has room for {output.given.size} bytes, {size} are needed")
     if <size_t> output.given.data % alignment != 0:
@@ -315,12 +322,12 @@ cdef int32_t NO_OFFSETS[4]  # zeros: the offsets of a column without rows, 4 or 
 cdef Column open_column(data, offsets, bint wide, int64_t first, int64_t count):
     cdef Column column = Column.__new__(Column)
     # pyarrow says None for buffers without bytes.
-    cdef Source source = Source(b"" if offsets is None else offsets)
+    cdef Source source = Source(b"" if offsets is None else offsets, "offsets")
     cdef size_t width = 8 if wide else 4
     cdef Outcome outcome
     cdef Buffer aligned
     cdef int64_t there = <int64_t> (source.size // width)
-    column.bytes = Source(b"" if data is None else data)
+    column.bytes = Source(b"" if data is None else data, "data")
     column.wide = wide
     if first < 0 or count < 0:
         raise ValueError(f"rows {first} to {first} + {count}: neither may be negative")
@@ -374,6 +381,8 @@ cdef int check(Outcome o, str what) except -1:
     cdef Status s = o.status
     if s == Status.ok:
         return 0
+    # A single value has no row. Bytes count from the start of the codes' buffer.
+    has, ends = (f": row {o.row} has", f": row {o.row} ends") if o.row >= 0 else (" have", " end")
     if s == Status.table_too_short:
         message = f"{what} has {o.size} bytes, its header alone needs {o.limit}"
     elif s == Status.table_bad_version:
@@ -396,10 +405,10 @@ cdef int check(Outcome o, str what) except -1:
     elif s == Status.offset_past_end:
         message = f"{what}: offset {o.size} at row {o.row} is past the end of the data, which has {o.limit} bytes"
     elif s == Status.code_unknown:
-        message = (f"{what}: row {o.row} has code {o.size} at byte {o.position}, "
+        message = (f"{what}{has} code {o.size} at byte {o.position}, "
                    f"but the symbol table has {o.limit} symbols")
     elif s == Status.escape_at_end:
-        message = f"{what}: row {o.row} ends in an escape (byte {o.position}) without its literal"
+        message = f"{what}{ends} in an escape (byte {o.position}) without its literal"
     else:
         raise AssertionError(f"status {<int> s} has no message")  # a new status without its words
     raise CorruptDataError(message)
@@ -479,7 +488,7 @@ cdef class Table:
         return wrap_table(in_parquet_order(self.table) if format == "parquet" else in_cwida_order(self.table))
 
     def compress(self, text):
-        cdef Source source = Source(text)
+        cdef Source source = Source(text, "text")
         cdef Matcher* matcher = self.get_matcher()
         cdef Buffer codes = allocate(2 * <uint64_t> source.size)
         cdef size_t size
@@ -488,7 +497,7 @@ cdef class Table:
         return PyBytes_FromStringAndSize(<const char*> codes.data, <Py_ssize_t> size)
 
     def decompress(self, codes):
-        cdef Source source = Source(codes)
+        cdef Source source = Source(codes, "codes")
         cdef int64_t offsets[2]
         cdef Rows[int64_t] rows
         cdef uint8_t small[1024]
@@ -502,6 +511,7 @@ cdef class Table:
             text = large.data
         with nogil:
             outcome = decode_row(self.decoder[0], rows, 0, text)
+        outcome.row = -1
         check(outcome, "codes")
         return PyBytes_FromStringAndSize(<const char*> text, outcome.size)
 
@@ -540,7 +550,7 @@ def table_from_symbols(symbols, int16_t terminator=-1, bint zero_terminated=Fals
 
 
 def table_from_bytes(data, str format):
-    cdef Source source = Source(data)
+    cdef Source source = Source(data, "symbol table")
     cdef CSymbolTable table
     if format == "parquet":
         check(parse_parquet(source.data, source.size, table), "symbol table")
@@ -550,6 +560,12 @@ def table_from_bytes(data, str format):
 
 
 # --- Columns ---------------------------------------------------------------------------------
+
+
+def first_invalid_utf8(data, offsets, bint wide, int64_t first, int64_t count, size_t threads):
+    """The first row that is not UTF-8, or -1."""
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    return find_invalid_utf8(column.bytes.data, column.offsets, column.count, wide, threads)
 
 
 def code_uses(data, offsets, bint wide, int64_t first, int64_t count):
@@ -565,17 +581,20 @@ def code_uses(data, offsets, bint wide, int64_t first, int64_t count):
     return [uses[code] for code in range(256)]
 
 
-def compress_bound(int64_t size):
+MOST_BYTES = 2**62 - 1
+
+
+def compress_bound(size):
     """The most bytes of codes that `size` bytes of text can become."""
-    if size < 0 or size > <int64_t> 1 << 62:
-        raise ValueError(f"size must lie between 0 and 2**62, not {size}")
+    if size < 0 or size > MOST_BYTES:
+        raise ValueError(f"size must lie between 0 and 2**62 - 1, not {size}")
     return 2 * size
 
 
 def row_is_inside(data, offsets, bint wide, int64_t row):
     """Whether the offsets of one row lie in the buffers, in order: pyarrow reads rows without looking."""
-    cdef Source bytes = Source(b"" if data is None else data)
-    cdef Source source = Source(b"" if offsets is None else offsets)
+    cdef Source bytes = Source(b"" if data is None else data, "data")
+    cdef Source source = Source(b"" if offsets is None else offsets, "offsets")
     cdef size_t width = 8 if wide else 4
     cdef int64_t start, end
     cdef int32_t pair[2]
@@ -593,10 +612,12 @@ def row_is_inside(data, offsets, bint wide, int64_t row):
 def hides_bytes(data, offsets, bint wide, int64_t first, int64_t count, validity):
     """Whether rows that the bitmap `validity` (bit `first` for the first row) marks as null have bytes."""
     cdef Column column = open_column(data, offsets, wide, first, count)
-    cdef Source bits = Source(validity)
+    cdef Source bits = Source(validity, "validity")
     cdef cbool hidden
     if <uint64_t> (first + count) > 8 * <uint64_t> bits.size:
-        raise ValueError(f"{first + count} rows need as many bits of validity, the buffer holds {8 * bits.size}")
+        raise CorruptDataError(
+            f"{first + count} rows need as many bits of validity, the buffer holds {8 * bits.size}"
+        )
     with nogil:
         if wide:
             hidden = nulls_hide_bytes(<const int64_t*> column.offsets, column.count, bits.data, <size_t> first)
@@ -715,12 +736,15 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
     if not done:
         raise interrupt.error
     if utf8 and not measured.ascii:
-        check_utf8(text.data, ends.data, column.count, out_wide, threads, interrupt)
+        invalid = find_invalid_utf8(text.data, ends.data, column.count, out_wide, threads)
+        if invalid >= 0:
+            raise CorruptDataError(f"codes: row {invalid} decompresses to bytes that are not UTF-8")
     return text.wrap(size), ends.wrap((column.count + 1) * width)
 
 
-cdef int check_utf8(const uint8_t* text, const void* offsets, size_t count, bint wide, size_t threads,
-                    Interrupt interrupt) except -1:
+cdef int64_t find_invalid_utf8(const uint8_t* text, const void* offsets, size_t count, bint wide,
+                               size_t threads) except -2:
+    cdef Interrupt interrupt = Interrupt()
     cdef Rows[int32_t] narrow
     cdef Rows[int64_t] broad
     cdef int64_t invalid
@@ -734,9 +758,7 @@ cdef int check_utf8(const uint8_t* text, const void* offsets, size_t count, bint
             invalid = check_utf8_column(narrow, isa, threads, interrupted, argument)
     if invalid == -2:
         raise interrupt.error
-    if invalid >= 0:
-        raise CorruptDataError(f"codes: row {invalid} decompresses to bytes that are not UTF-8")
-    return 0
+    return invalid
 
 
 EFFORTS = {"fast": Effort.fast, "default": Effort.normal, "max": Effort.max}
