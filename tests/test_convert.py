@@ -726,7 +726,7 @@ def test_bytes_that_are_no_utf8_are_refused_at_once():
     # Arrow lets them into a string array; decompress would have to refuse what compress had taken.
     for kind, offsets in ((pa.string(), np.int32), (pa.large_string(), np.int64)):
         buffers = [None, pa.py_buffer(np.array([0, 1, 2], offsets)), pa.py_buffer(b"a\xff")]
-        with pytest.raises(ValueError, match="row 1 of a .*string column is not UTF-8; cast the column to binary"):
+        with pytest.raises(ValueError, match=r"row 1 of a .*string column is not UTF-8; cast the column to binary"):
             fsst.compress(pa.Array.from_buffers(kind, 2, buffers))
 
 
@@ -751,7 +751,7 @@ def test_object_arrays_are_taken_like_lists():
 def test_errors_name_column_and_chunk():
     good = fsst.compress(pa.array(["the a"]), symbol_table=TABLE)
     bad = FsstArray.from_storage(good.type, pa.array([b"\x00", b"\xfe"]))
-    with pytest.raises(CorruptDataError, match="^column 'text': chunk 1: codes: row 1 has code 254"):
+    with pytest.raises(CorruptDataError, match=r"^column 'text': chunk 1: codes: row 1 has code 254"):
         fsst.decompress(pa.table({"n": [1, 2, 3], "text": pa.chunked_array([good, bad])}))
-    with pytest.raises(TypeError, match="no compressed column.*import fsst before reading"):
+    with pytest.raises(TypeError, match=r"no compressed column.*import fsst before reading"):
         fsst.decompress(pa.table({"n": [1]}))
