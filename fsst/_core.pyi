@@ -55,3 +55,7 @@ def train(pieces: Iterable[tuple[Any, Any, bool, int, int]], effort: str) -> Tab
 offset_limit: int
 
 def check_effort(effort: Any) -> None: ...
+
+ISA_NAMES: dict[str, int]
+
+def set_isa(name: str) -> str: ...

@@ -80,9 +80,9 @@ cdef extern from "csrc/rows.hpp" namespace "fsst" nogil:
                                    size_t first_bit) noexcept
 
 
-cdef extern from "csrc/matcher.hpp" namespace "fsst" nogil:
-    cdef cppclass Matcher:
-        Matcher(const CSymbolTable& table) except +
+cdef extern from "csrc/interrupt.hpp" namespace "fsst" nogil:
+    cdef cppclass Interrupt:
+        Interrupt(cbool (*poll)(void*) noexcept nogil, void* argument) noexcept
 
 
 cdef extern from "csrc/decode_table.hpp" namespace "fsst" nogil:
@@ -90,12 +90,21 @@ cdef extern from "csrc/decode_table.hpp" namespace "fsst" nogil:
         DecodeTable(const CSymbolTable& table) except +
 
 
-cdef extern from "csrc/compress.hpp" namespace "fsst" nogil:
+cdef extern from "csrc/encoder.hpp" namespace "fsst" nogil:
+    cdef cppclass Matcher:
+        pass
+
     size_t compress_row(const Matcher& matcher, const uint8_t* text, size_t size, uint8_t* codes) noexcept
+
+    cdef cppclass Encoder:
+        Encoder(const CSymbolTable& table) except +
+        void prepare(size_t raw_bytes) except +
+        const Matcher& matcher() noexcept
 
 
 cdef extern from "csrc/isa.hpp" namespace "fsst" nogil:
     cdef enum class Isa(int):
+        plain
         baseline
         avx2
         avx512
@@ -114,24 +123,22 @@ cdef extern from "csrc/usage.hpp" namespace "fsst" nogil:
 
 
 cdef extern from "csrc/parallel.hpp" namespace "fsst" nogil:
-    ctypedef cbool (*Interrupted)(void*) noexcept nogil
-
     cdef cppclass Measured:
         Outcome outcome
         cbool ascii
         cbool interrupted
 
     cbool compress_column[Offset, CodeOffset](
-        const Matcher& matcher, const Rows[Offset]& rows, uint8_t* codes, CodeOffset* ends,
-        size_t threads, Interrupted interrupted, void* argument, size_t& written) except +
+        const Encoder& encoder, const Rows[Offset]& rows, uint8_t* codes, CodeOffset* ends, Isa isa,
+        size_t threads, Interrupt& interrupt, size_t& written) except +
     Measured measure_column[Offset, TextOffset](
         const DecodeTable& table, const Rows[Offset]& rows, TextOffset* ends, Isa isa,
-        size_t threads, Interrupted interrupted, void* argument) except +
+        size_t threads, Interrupt& interrupt) except +
     cbool decode_column[Offset](
         const DecodeTable& table, const Rows[Offset]& rows, const Measured& measured, uint8_t* text, Isa isa,
-        size_t threads, Interrupted interrupted, void* argument) except +
+        size_t threads, Interrupt& interrupt) except +
     int64_t check_utf8_column[TextOffset](
-        const Rows[TextOffset]& text, Isa isa, size_t threads, Interrupted interrupted, void* argument) except +
+        const Rows[TextOffset]& text, Isa isa, size_t threads, Interrupt& interrupt) except +
 
 
 cdef extern from "csrc/train.hpp" namespace "fsst" nogil:
@@ -149,7 +156,7 @@ cdef extern from "csrc/train.hpp" namespace "fsst" nogil:
     cdef struct TrainOptions:
         Effort effort
         int max_per_prefix
-        Interrupted stop
+        cbool (*stop)(void*) noexcept nogil
         void* stop_arg
 
     CSymbolTable c_train "fsst::train"(const vector[ColumnPiece]& pieces, const TrainOptions& options) except +
@@ -161,9 +168,12 @@ offset_limit = int(os.environ.get("FSST_TEST_OFFSET_LIMIT", 2**31 - 1))
 cdef int64_t limit_of_narrow = offset_limit
 
 
+ISA_NAMES = {"plain": Isa.plain, "baseline": Isa.baseline, "avx2": Isa.avx2, "avx512": Isa.avx512}
+
+
 cdef Isa choose_isa() except *:
     """The processor's best instruction set, or a lower one by FSST_FORCE_ISA."""
-    names = {"baseline": Isa.baseline, "avx2": Isa.avx2, "avx512": Isa.avx512}
+    names = ISA_NAMES
     best = detect_isa()
     forced = os.environ.get("FSST_FORCE_ISA")
     if not forced:
@@ -177,6 +187,16 @@ cdef Isa choose_isa() except *:
 
 
 cdef Isa isa = choose_isa()
+
+
+def set_isa(name):
+    """Use another instruction set from now on, for tests and benchmarks that compare; returns the one before."""
+    global isa
+    before = [known for known in ISA_NAMES if ISA_NAMES[known] == isa][0]
+    if name not in ISA_NAMES or ISA_NAMES[name] > detect_isa():
+        raise ValueError(f"no instruction set {name!r} here")
+    isa = ISA_NAMES[name]
+    return before
 
 
 # --- Buffers ---------------------------------------------------------------------------------
@@ -414,21 +434,25 @@ cdef int check(Outcome o, str what) except -1:
     raise CorruptDataError(message)
 
 
-cdef class Interrupt:
+cdef class Signals:
     """Lets kernels look for signals, and keeps what a signal handler raised."""
 
     cdef object error
+    cdef Interrupt* interrupt
 
-    cdef void* argument(self) noexcept:
-        return <void*> self
+    def __cinit__(self):
+        self.interrupt = new Interrupt(look_for_signals, <void*> self)
+
+    def __dealloc__(self):
+        del self.interrupt
 
 
-cdef cbool interrupted(void* argument) noexcept nogil:
+cdef cbool look_for_signals(void* signals) noexcept nogil:
     with gil:
         try:
             PyErr_CheckSignals()
         except BaseException as error:
-            (<Interrupt> argument).error = error
+            (<Signals> signals).error = error
             return True
     return False
 
@@ -436,16 +460,28 @@ cdef cbool interrupted(void* argument) noexcept nogil:
 # --- Symbol tables ---------------------------------------------------------------------------
 
 
+cdef enum:
+    SMALL_VALUE = 1024  # bytes of a single value up to which it is worked on without a column around it
+
+
+cdef Buffer single_row(Source source):
+    """The offsets of a column with one row."""
+    cdef Buffer offsets = allocate(16)
+    (<int64_t*> offsets.data)[0] = 0
+    (<int64_t*> offsets.data)[1] = <int64_t> source.size
+    return offsets
+
+
 cdef class Table:
     """A symbol table and what the kernels look up in it. Immutable; shared between threads."""
 
     cdef CSymbolTable table
     cdef DecodeTable* decoder
-    cdef Matcher* matcher
+    cdef Encoder* encoder
 
     def __dealloc__(self):
         del self.decoder
-        del self.matcher
+        del self.encoder
 
     @property
     def count(self):
@@ -462,11 +498,12 @@ cdef class Table:
             result.append(PyBytes_FromStringAndSize(<const char*> text, length))
         return tuple(result)
 
-    cdef Matcher* get_matcher(self) except NULL:
-        # Built on first use: tables that only decode never pay for it.
-        if self.matcher == NULL:
-            self.matcher = new Matcher(self.table)
-        return self.matcher
+    cdef Encoder* get_encoder(self, size_t raw_bytes) except NULL:
+        # Built on first use: tables that only decode never pay for it, nor small columns for what large ones need.
+        if self.encoder == NULL:
+            self.encoder = new Encoder(self.table)
+        self.encoder.prepare(raw_bytes)
+        return self.encoder
 
     def to_bytes(self, str format):
         """The serialized form, or None where the symbols' order is another format's."""
@@ -489,32 +526,28 @@ cdef class Table:
 
     def compress(self, text):
         cdef Source source = Source(text, "text")
-        cdef Matcher* matcher = self.get_matcher()
-        cdef Buffer codes = allocate(2 * <uint64_t> source.size)
+        cdef uint8_t codes[2 * SMALL_VALUE]
         cdef size_t size
-        with nogil:
-            size = compress_row(matcher[0], source.data, source.size, codes.data)
-        return PyBytes_FromStringAndSize(<const char*> codes.data, <Py_ssize_t> size)
+        if source.size > SMALL_VALUE:
+            return bytes(compress(self, text, single_row(source), True, 0, 1, 1)[0])
+        size = compress_row(self.get_encoder(0).matcher(), source.data, source.size, codes)
+        return PyBytes_FromStringAndSize(<const char*> codes, <Py_ssize_t> size)
 
     def decompress(self, codes):
         cdef Source source = Source(codes, "codes")
         cdef int64_t offsets[2]
         cdef Rows[int64_t] rows
-        cdef uint8_t small[1024]
-        cdef uint8_t* text = small
-        cdef Buffer large
+        cdef uint8_t text[8 * SMALL_VALUE]
         cdef Outcome outcome
+        if source.size > SMALL_VALUE:
+            return bytes(decompress(self, codes, single_row(source), True, 0, 1, True, 1)[0])
         offsets[0], offsets[1] = 0, <int64_t> source.size
         rows.data, rows.offsets, rows.count = source.data, offsets, 1
-        if decode_row_bound(source.size) > sizeof(small):
-            large = allocate(decode_row_bound(source.size))
-            text = large.data
-        with nogil:
-            outcome = decode_row(self.decoder[0], rows, 0, text)
+        assert decode_row_bound(source.size) <= sizeof(text)
+        outcome = decode_row(self.decoder[0], rows, 0, text)
         outcome.row = -1
         check(outcome, "codes")
         return PyBytes_FromStringAndSize(<const char*> text, outcome.size)
-
 
     @property
     def cwida_fields(self):
@@ -633,7 +666,7 @@ def compress(Table table, data, offsets, bint wide, int64_t first, int64_t count
     Both are written into `out` and `out_offsets` where these are given.
     """
     cdef Column column = open_column(data, offsets, wide, first, count)
-    cdef Matcher* matcher = table.get_matcher()
+    cdef Encoder* encoder = table.get_encoder(column.total())
     cdef uint64_t bound = 2 * <uint64_t> column.total()
     cdef bint out_wide = out_offsets_wide if out_offsets is not None else bound > <uint64_t> limit_of_narrow
     if not out_wide and bound > <uint64_t> limit_of_narrow:
@@ -642,8 +675,7 @@ def compress(Table table, data, offsets, bint wide, int64_t first, int64_t count
     cdef Output codes = open_output(out, bound, "out")
     cdef Output ends = open_output(out_offsets, (column.count + 1) * width, "out_offsets", width)
     check_apart(codes, ends, column)
-    cdef Interrupt interrupt = Interrupt()
-    cdef void* argument = interrupt.argument()
+    cdef Signals signals = Signals()
     cdef size_t written = 0
     cdef cbool done
     cdef Rows[int32_t] narrow = column.narrow_rows()
@@ -653,20 +685,20 @@ def compress(Table table, data, offsets, bint wide, int64_t first, int64_t count
     with nogil:
         if out_wide:
             if wide:
-                done = compress_column(matcher[0], broad, codes.data, <int64_t*> ends.data + 1, threads,
-                                       interrupted, argument, written)
+                done = compress_column(encoder[0], broad, codes.data, <int64_t*> ends.data + 1, isa, threads,
+                                       signals.interrupt[0], written)
             else:
-                done = compress_column(matcher[0], narrow, codes.data, <int64_t*> ends.data + 1, threads,
-                                       interrupted, argument, written)
+                done = compress_column(encoder[0], narrow, codes.data, <int64_t*> ends.data + 1, isa, threads,
+                                       signals.interrupt[0], written)
         else:
             if wide:
-                done = compress_column(matcher[0], broad, codes.data, <int32_t*> ends.data + 1, threads,
-                                       interrupted, argument, written)
+                done = compress_column(encoder[0], broad, codes.data, <int32_t*> ends.data + 1, isa, threads,
+                                       signals.interrupt[0], written)
             else:
-                done = compress_column(matcher[0], narrow, codes.data, <int32_t*> ends.data + 1, threads,
-                                       interrupted, argument, written)
+                done = compress_column(encoder[0], narrow, codes.data, <int32_t*> ends.data + 1, isa, threads,
+                                       signals.interrupt[0], written)
     if not done:
-        raise interrupt.error
+        raise signals.error
     return codes.wrap(written), ends.wrap((column.count + 1) * width), bool(out_wide)
 
 
@@ -696,8 +728,7 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
     cdef Output ends = open_output(out_offsets, (column.count + 1) * width, "out_offsets", width)
     # How much `out` must hold is known once the codes are measured; that it is apart must be known before.
     check_apart(open_output(out, 0, "out"), ends, column)
-    cdef Interrupt interrupt = Interrupt()
-    cdef void* argument = interrupt.argument()
+    cdef Signals signals = Signals()
     cdef Measured measured
     cdef cbool done
     cdef Rows[int32_t] narrow = column.narrow_rows()
@@ -708,19 +739,19 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
         if out_wide:
             if wide:
                 measured = measure_column(table.decoder[0], broad, <int64_t*> ends.data + 1, isa, threads,
-                                          interrupted, argument)
+                                          signals.interrupt[0])
             else:
                 measured = measure_column(table.decoder[0], narrow, <int64_t*> ends.data + 1, isa, threads,
-                                          interrupted, argument)
+                                          signals.interrupt[0])
         else:
             if wide:
                 measured = measure_column(table.decoder[0], broad, <int32_t*> ends.data + 1, isa, threads,
-                                          interrupted, argument)
+                                          signals.interrupt[0])
             else:
                 measured = measure_column(table.decoder[0], narrow, <int32_t*> ends.data + 1, isa, threads,
-                                          interrupted, argument)
+                                          signals.interrupt[0])
     if measured.interrupted:
-        raise interrupt.error
+        raise signals.error
     if measured.outcome.status == Status.offsets_overflow or (
         measured.outcome.status == Status.ok and not out_wide and measured.outcome.size > limit_of_narrow
     ):
@@ -730,11 +761,11 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
     cdef Output text = open_output(out, size, "out")
     with nogil:
         if wide:
-            done = decode_column(table.decoder[0], broad, measured, text.data, isa, threads, interrupted, argument)
+            done = decode_column(table.decoder[0], broad, measured, text.data, isa, threads, signals.interrupt[0])
         else:
-            done = decode_column(table.decoder[0], narrow, measured, text.data, isa, threads, interrupted, argument)
+            done = decode_column(table.decoder[0], narrow, measured, text.data, isa, threads, signals.interrupt[0])
     if not done:
-        raise interrupt.error
+        raise signals.error
     if utf8 and not measured.ascii:
         invalid = find_invalid_utf8(text.data, ends.data, column.count, out_wide, threads)
         if invalid >= 0:
@@ -744,20 +775,19 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
 
 cdef int64_t find_invalid_utf8(const uint8_t* text, const void* offsets, size_t count, bint wide,
                                size_t threads) except -2:
-    cdef Interrupt interrupt = Interrupt()
+    cdef Signals signals = Signals()
     cdef Rows[int32_t] narrow
     cdef Rows[int64_t] broad
     cdef int64_t invalid
-    cdef void* argument = interrupt.argument()
     narrow.data, narrow.offsets, narrow.count = text, <const int32_t*> offsets, count
     broad.data, broad.offsets, broad.count = text, <const int64_t*> offsets, count
     with nogil:
         if wide:
-            invalid = check_utf8_column(broad, isa, threads, interrupted, argument)
+            invalid = check_utf8_column(broad, isa, threads, signals.interrupt[0])
         else:
-            invalid = check_utf8_column(narrow, isa, threads, interrupted, argument)
+            invalid = check_utf8_column(narrow, isa, threads, signals.interrupt[0])
     if invalid == -2:
-        raise interrupt.error
+        raise signals.error
     return invalid
 
 
@@ -775,7 +805,7 @@ def train(pieces, effort):
     cdef ColumnPiece piece
     cdef Column column
     cdef TrainOptions options
-    cdef Interrupt interrupt = Interrupt()
+    cdef Signals signals = Signals()
     cdef CSymbolTable table
     columns = []
     for data, offsets, wide, first, count in pieces:
@@ -787,10 +817,10 @@ def train(pieces, effort):
     check_effort(effort)
     options.effort = EFFORTS[effort]
     options.max_per_prefix = 0
-    options.stop = interrupted
-    options.stop_arg = interrupt.argument()
+    options.stop = look_for_signals
+    options.stop_arg = <void*> signals
     with nogil:
         table = c_train(native, options)
-    if interrupt.error is not None:
-        raise interrupt.error
+    if signals.error is not None:
+        raise signals.error
     return wrap_table(table)
