@@ -134,9 +134,9 @@ cdef extern from "csrc/parallel.hpp" namespace "fsst" nogil:
     Measured measure_column[Offset, TextOffset](
         const DecodeTable& table, const Rows[Offset]& rows, TextOffset* ends, Isa isa,
         size_t threads, Interrupt& interrupt) except +
-    cbool decode_column[Offset](
-        const DecodeTable& table, const Rows[Offset]& rows, const Measured& measured, uint8_t* text, Isa isa,
-        size_t threads, Interrupt& interrupt) except +
+    int64_t decode_column[Offset, TextOffset](
+        const DecodeTable& table, const Rows[Offset]& rows, const Measured& measured, const TextOffset* offsets,
+        uint8_t* text, cbool utf8, Isa isa, size_t threads, Interrupt& interrupt) except +
     int64_t check_utf8_column[TextOffset](
         const Rows[TextOffset]& text, Isa isa, size_t threads, Interrupt& interrupt) except +
 
@@ -730,7 +730,6 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
     check_apart(open_output(out, 0, "out"), ends, column)
     cdef Signals signals = Signals()
     cdef Measured measured
-    cdef cbool done
     cdef Rows[int32_t] narrow = column.narrow_rows()
     cdef Rows[int64_t] broad = column.wide_rows()
     memset(ends.data, 0, width)
@@ -759,17 +758,26 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
     check(measured.outcome, "codes")
     cdef size_t size = <size_t> measured.outcome.size
     cdef Output text = open_output(out, size, "out")
+    cdef int64_t invalid
     with nogil:
-        if wide:
-            done = decode_column(table.decoder[0], broad, measured, text.data, isa, threads, signals.interrupt[0])
+        if out_wide:
+            if wide:
+                invalid = decode_column(table.decoder[0], broad, measured, <const int64_t*> ends.data, text.data, utf8,
+                                        isa, threads, signals.interrupt[0])
+            else:
+                invalid = decode_column(table.decoder[0], narrow, measured, <const int64_t*> ends.data, text.data, utf8,
+                                        isa, threads, signals.interrupt[0])
         else:
-            done = decode_column(table.decoder[0], narrow, measured, text.data, isa, threads, signals.interrupt[0])
-    if not done:
+            if wide:
+                invalid = decode_column(table.decoder[0], broad, measured, <const int32_t*> ends.data, text.data, utf8,
+                                        isa, threads, signals.interrupt[0])
+            else:
+                invalid = decode_column(table.decoder[0], narrow, measured, <const int32_t*> ends.data, text.data, utf8,
+                                        isa, threads, signals.interrupt[0])
+    if invalid == -2:
         raise signals.error
-    if utf8 and not measured.ascii:
-        invalid = find_invalid_utf8(text.data, ends.data, column.count, out_wide, threads)
-        if invalid >= 0:
-            raise CorruptDataError(f"codes: row {invalid} decompresses to bytes that are not UTF-8")
+    if invalid >= 0:
+        raise CorruptDataError(f"codes: row {invalid} decompresses to bytes that are not UTF-8")
     return text.wrap(size), ends.wrap((column.count + 1) * width)
 
 

@@ -459,6 +459,12 @@ def with_offsets(array: pa.Array) -> pa.Array:
     return array
 
 
+# Making a type serializes the table, 25 us; batches of one stream share it.
+@lru_cache(maxsize=128)
+def _type_of(symbol_table: SymbolTable, value_type: pa.DataType, wide: bool) -> FsstType:
+    return FsstType(symbol_table, value_type, pa.large_binary() if wide else pa.binary())
+
+
 def compress_leaf(
     arrays: list[pa.Array], value_type: pa.DataType, symbol_table: SymbolTable, threads: int = 1
 ) -> list[FsstArray]:
@@ -475,7 +481,7 @@ def compress_leaf(
         parts.append((array, *_core.compress(symbol_table._native, *rows, threads)))
     # Offsets of 8 bytes were reserved where the worst case would need them; the codes rarely do.
     wide = any(len(codes) > _core.offset_limit for _, codes, _, _ in parts)
-    fsst_type = FsstType(symbol_table, value_type, pa.large_binary() if wide else pa.binary())
+    fsst_type = _type_of(symbol_table, value_type, wide)
     compressed = []
     for array, codes, ends, ends_wide in parts:
         offsets: Any = ends

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -169,8 +168,12 @@ def decompress(data: Any, *, large: bool = False, threads: int | None = None) ->
     def visit(arrays: list[pa.Array], data_type: pa.DataType) -> list[pa.Array]:
         plain = []
         for i, array in enumerate(arrays):
-            with _naming(f"chunk {i}" if len(arrays) > 1 else ""):
+            try:
                 plain.append(decompress_leaf(array, large=large, threads=workers))
+            except CorruptDataError as error:
+                if len(arrays) == 1:
+                    raise
+                raise CorruptDataError(f"chunk {i}: {error}") from None
         if len({array.type for array in plain}) > 1:  # some have become large
             widest = next(array.type for array in plain if array.type != data_type.value_type)
             plain = [array.cast(widest) for array in plain]
@@ -188,17 +191,6 @@ def decompress(data: Any, *, large: bool = False, threads: int | None = None) ->
 
 # Columns that were read before fsst was there, or through tools that drop extension types, are plain binary.
 _IMPORT_FIRST = "(if it was: import fsst before reading, with a reader that keeps Arrow extension types)"
-
-
-@contextmanager
-def _naming(place: str) -> Iterator[None]:
-    """Say in errors about corrupt data which part of a larger thing they are about."""
-    try:
-        yield
-    except CorruptDataError as error:
-        if not place:
-            raise
-        raise CorruptDataError(f"{place}: {error}") from None
 
 
 # --- What is given -----------------------------------------------------------------------------
@@ -308,8 +300,10 @@ def _map_table(table: Any, wanted: Any, visitor_for: Any, what: str, hint: str =
         if has_leaf(field.type, wanted):
             found = True
             arrays, data_type = _pieces(column)
-            with _naming(f"column {field.name!r}"):
+            try:
                 column = _like(column, arrays, data_type, wanted, visitor_for(field.name))
+            except CorruptDataError as error:
+                raise CorruptDataError(f"column {field.name!r}: {error}") from None
             field = field.with_type(column.type)
         columns.append(column)
         fields.append(field)

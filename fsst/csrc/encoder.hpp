@@ -12,6 +12,7 @@
 // Nothing here depends on how the work falls on lanes: each string's codes are those of compress_row.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -35,10 +36,13 @@ class Encoder {
     Encoder(const Encoder&) = delete;
     Encoder& operator=(const Encoder&) = delete;
 
-    // Call before compressing `raw_bytes`. Builds the lane table if that pays and it is not there yet.
+    // Call before compressing `raw_bytes`. Builds the lane table once it pays.
     // Throws std::bad_alloc. Two threads may build at once; one result is kept, and they are equal.
     void prepare(size_t raw_bytes) {
-        if (raw_bytes < kLaneBytes || unusable_.load(std::memory_order_relaxed) || lanes() != nullptr) return;
+        if (lanes() != nullptr || unusable_.load(std::memory_order_relaxed)) return;
+        const size_t seen = seen_.load(std::memory_order_relaxed) + std::min(raw_bytes, kLaneBytes);
+        seen_.store(seen, std::memory_order_relaxed);
+        if (seen < kLaneBytes) return;
         LaneTablePtr built = LaneTableBuilder(table_).build();
         if (!built) {
             unusable_.store(true, std::memory_order_relaxed);
@@ -56,6 +60,7 @@ class Encoder {
     SymbolTable table_;
     Matcher matcher_;
     std::atomic<const LaneTable*> lanes_{nullptr};
+    std::atomic<size_t> seen_{0};
     std::atomic<bool> unusable_{false};
 };
 

@@ -162,23 +162,54 @@ Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, Text
     return measured;
 }
 
-// Decodes what measure_column accepted into `text`, of exactly the size it found. False if interrupted.
-template <class Offset>
-bool decode_column(const DecodeTable& table, const Rows<Offset>& rows, const Measured& measured,
-                   uint8_t* text, Isa isa, size_t threads, Interrupt& interrupt) {
+// Codes decoded at a time where the text is checked: it is still in the cache then.
+constexpr size_t kCheckedRun = 32 * 1024;
+
+// Decodes one part of a column to `text`, where its rows end as `offsets` says (rows.count + 1 entries). With
+// `check`, returns the first row that is not UTF-8; otherwise, or if there is none, -1.
+template <class Offset, class TextOffset>
+int64_t decode_part(const DecodeTable& table, const Rows<Offset>& rows, const TextOffset* offsets,
+                    uint8_t* text, Isa isa, bool check) noexcept {
+    for (size_t row = 0; row < rows.count;) {
+        size_t last = rows.count;
+        if (check && rows.start(last) - rows.start(row) > kCheckedRun) {
+            const Offset want = static_cast<Offset>(rows.start(row) + kCheckedRun);
+            last = static_cast<size_t>(
+                std::upper_bound(rows.offsets + row + 1, rows.offsets + rows.count, want) - rows.offsets);
+        }
+        const Rows<TextOffset> decoded{text, offsets + row, last - row};
+        decode(table, rows.data + rows.start(row), rows.start(last) - rows.start(row),
+               text + decoded.start(0), decoded.total(), isa);
+        if (check) {
+            const int64_t invalid = first_invalid_utf8(decoded, isa);
+            if (invalid >= 0) return static_cast<int64_t>(row) + invalid;
+        }
+        row = last;
+    }
+    return -1;
+}
+
+// Decodes what measure_column accepted into `text`, of exactly the size it found; `offsets` are the text's,
+// with the 0 before the ends. With `utf8`, returns the first row that is not that; otherwise, or if there is
+// none, -1. -2 if interrupted.
+template <class Offset, class TextOffset>
+int64_t decode_column(const DecodeTable& table, const Rows<Offset>& rows, const Measured& measured,
+                      const TextOffset* offsets, uint8_t* text, bool utf8, Isa isa, size_t threads,
+                      Interrupt& interrupt) {
     const size_t parts = measured.sizes.size();
-    std::vector<size_t> before(parts + 1, 0);
-    for (size_t part = 0; part < parts; part++) before[part + 1] = before[part] + measured.sizes[part];
+    std::vector<int64_t> invalid(parts, -1);
     for (size_t first = 0; first < parts; first += threads) {
-        if (first > 0 && interrupt.ask()) return false;
+        if (first > 0 && interrupt.ask()) return -2;
         run_together(std::min(threads, parts - first), [&](size_t i) {
             const size_t part = first + i;
-            const Rows<Offset> mine = part_of(rows, measured.starts, part);
-            decode(table, mine.data + mine.start(0), mine.total(), text + before[part], measured.sizes[part],
-                   isa);
+            invalid[part] = decode_part(table, part_of(rows, measured.starts, part),
+                                        offsets + measured.starts[part], text, isa, utf8 && !measured.ascii);
         });
     }
-    return true;
+    for (size_t part = 0; part < parts; part++) {
+        if (invalid[part] >= 0) return static_cast<int64_t>(measured.starts[part]) + invalid[part];
+    }
+    return -1;
 }
 
 // The first row of `text` that is not valid UTF-8, or -1. -2 if interrupted.
