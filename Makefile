@@ -7,14 +7,16 @@ RUN := $(VENV)/bin/python
 CXX ?= g++
 SOURCES := $(wildcard fsst/*.pyx fsst/csrc/*.hpp) setup.py pyproject.toml
 NATIVE := $(wildcard tests/native/*.cpp)
+FORMATTED := fsst/csrc/*.hpp tests/native/*.?pp benchmarks/native/*.cpp
 
-.PHONY: help benchmark test gate lint format sanitize docs clean
+.PHONY: help benchmark test gate instructions lint format sanitize docs clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make benchmark   build, then measure on text that every Python has (examples/benchmark.py)"
 	@echo "make test        build, then run every test"
 	@echo "make gate        the checks of size and speed that CI runs (benchmarks/)"
+	@echo "make instructions  instructions for each code, counted by callgrind"
 	@echo "make lint        ruff, mypy, clang-format"
 	@echo "make format      let ruff and clang-format rewrite the files"
 	@echo "make sanitize    the native checks under AddressSanitizer and UBSan"
@@ -54,12 +56,19 @@ lint: $(VENV)/built
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/clang-format --dry-run --Werror fsst/csrc/*.hpp $(NATIVE)
+	$(VENV)/bin/clang-format --dry-run --Werror $(FORMATTED)
 
 format: $(VENV)/built
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
-	$(VENV)/bin/clang-format -i fsst/csrc/*.hpp $(NATIVE)
+	$(VENV)/bin/clang-format -i $(FORMATTED)
+
+build/native/instructions: benchmarks/native/instructions.cpp $(wildcard fsst/csrc/*.hpp)
+	@mkdir -p build/native
+	$(CXX) -std=c++17 -O3 -g -Ifsst/csrc $< -o $@
+
+instructions: build/native/instructions
+	$(PYTHON) benchmarks/instructions.py $<
 
 SANITIZE := -std=c++17 -O1 -g -Wall -Wextra -Wshadow -Werror -fsanitize=address,undefined \
             -fno-sanitize-recover=all -fno-omit-frame-pointer -Ifsst/csrc
