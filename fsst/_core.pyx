@@ -909,17 +909,55 @@ cdef PagePlan plan_column(Column column, PageLayout layout, size_t most) noexcep
     return plan_page(column.narrow_rows(), layout, most)
 
 
-def page_plan(data, offsets, bint wide, int64_t first, int64_t count, bint fsst, size_t most):
-    """How many of the rows, none of them null, make a page of at most `most` bytes, and its exact size.
+def page_plan(offsets, positions, int64_t rows, int64_t page_rows, bint fsst, size_t most):
+    """Where to cut a column into pages of at most `most` bytes and `page_rows` rows, and each page's exact size.
 
-    At least one row, if there is one. A page of codes with offsets, or (not `fsst`) of lengths and text.
+    `offsets` (int64) are those of the values that are not null, codes or (not `fsst`) text; `positions`
+    (int64) says at which of the `rows` each stands, None if there are no nulls. A page holds one
+    value at least, whatever its size, unless its rows are null. Tuples (rows, values, size).
     """
-    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef Source source = Source(offsets)
+    cdef Source places = Source(b"" if positions is None else positions)
+    cdef const int64_t* place = <const int64_t*> places.data
+    cdef size_t values = source.size // 8 - 1
     cdef PageLayout layout = PageLayout.fsst if fsst else PageLayout.delta_length
+    cdef Rows[int64_t] left
     cdef PagePlan plan
-    with nogil:
-        plan = plan_column(column, layout, most)
-    return plan.count, plan.size
+    cdef size_t value = 0
+    cdef int64_t row = 0, end
+    if source.size < 8 or (<int64_t> values != rows if positions is None else places.size // 8 != values):
+        raise ValueError(f"{source.size // 8} offsets and {places.size // 8} positions do not belong to {rows} rows")
+    if page_rows < 1:
+        raise ValueError(f"page_rows must be positive, not {page_rows}")
+    check(check_offsets(<const int64_t*> source.data, values, <size_t> 1 << 62), "offsets")
+    pages = []
+    while row < rows:
+        end = row + page_rows if page_rows < rows - row else rows
+        left.data, left.offsets, left.count = NOTHING, <const int64_t*> source.data + value, 0
+        if positions is None:
+            left.count = <size_t> (end - row)
+        else:
+            left.count = first_not_below(place + value, values - value, end)
+        with nogil:
+            plan = plan_page(left, layout, most)
+        if plan.count < left.count:
+            end = place[value + plan.count] if positions is not None else row + <int64_t> plan.count
+        if end <= row:
+            raise ValueError(f"positions do not ascend at value {value + plan.count}")
+        pages.append((end - row, plan.count, plan.size))
+        row, value = end, value + plan.count
+    return pages
+
+
+cdef size_t first_not_below(const int64_t* ascending, size_t count, int64_t limit) noexcept:
+    cdef size_t low = 0, middle
+    while low < count:
+        middle = low + (count - low) // 2
+        if ascending[middle] < limit:
+            low = middle + 1
+        else:
+            count = middle
+    return low
 
 
 def page_encode(data, offsets, bint wide, int64_t first, int64_t count, bint fsst):
