@@ -832,7 +832,7 @@ cdef extern from "csrc/delta.hpp" namespace "fsst" nogil:
     cdef struct DeltaHeader:
         uint64_t count
 
-    size_t delta_size_of "fsst::delta_size"[Int, Values](const Values& values, size_t count) noexcept
+    size_t delta_bound(size_t count, size_t width) noexcept
     size_t encode_delta[Int, Values](const Values& values, size_t count, uint8_t* out) noexcept
     Outcome parse_delta[Int](const uint8_t* data, size_t size, DeltaHeader& header) noexcept
     Outcome decode_delta[Int](const uint8_t* data, size_t size, const DeltaHeader& header, Int* values) noexcept
@@ -861,24 +861,20 @@ cdef extern from "csrc/page.hpp" namespace "fsst" nogil:
 def delta_encode(values, bint wide):
     """DELTA_BINARY_PACKED of an aligned array of int32, or int64 if `wide`."""
     cdef Source source = Source(values)
-    cdef size_t count = source.size // (8 if wide else 4)
+    cdef size_t width = 8 if wide else 4
     cdef ArrayValues[int32_t] narrow
     cdef ArrayValues[int64_t] broad
+    cdef size_t count = source.size // width
+    # The bound, since finding the exact size takes half as long as encoding.
+    cdef Buffer room = allocate(delta_bound(count, width))
     cdef size_t size
     narrow.values, broad.values = <const int32_t*> source.data, <const int64_t*> source.data
     with nogil:
         if wide:
-            size = delta_size_of[int64_t, ArrayValues[int64_t]](broad, count)
+            size = encode_delta[int64_t, ArrayValues[int64_t]](broad, count, room.data)
         else:
-            size = delta_size_of[int32_t, ArrayValues[int32_t]](narrow, count)
-    result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> size)
-    cdef uint8_t* out = <uint8_t*> PyBytes_AS_STRING(result)
-    with nogil:
-        if wide:
-            encode_delta[int64_t, ArrayValues[int64_t]](broad, count, out)
-        else:
-            encode_delta[int32_t, ArrayValues[int32_t]](narrow, count, out)
-    return result
+            size = encode_delta[int32_t, ArrayValues[int32_t]](narrow, count, room.data)
+    return PyBytes_FromStringAndSize(<const char*> room.data, <Py_ssize_t> size)
 
 
 def delta_decode(data, bint wide, int64_t count=-1):
