@@ -351,7 +351,7 @@ cdef Output open_output(out, uint64_t size, str what, size_t alignment=1):
     return output
 
 
-cdef int32_t NO_OFFSETS[4]  # zeros: the offsets of a column without rows, 4 or 8 bytes wide
+cdef int64_t NO_OFFSETS[2]  # zeros: the offsets of a column without rows, 4 or 8 bytes wide
 
 
 cdef Column open_column(data, offsets, bint wide, int64_t first, int64_t count):
