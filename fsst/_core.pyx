@@ -38,6 +38,8 @@ cdef extern from "csrc/status.hpp" namespace "fsst" nogil:
         escape_at_end
         output_too_small
         offsets_overflow
+        levels_cut
+        level_too_high
 
     cdef struct Outcome:
         Status status
@@ -400,6 +402,10 @@ cdef int check(Outcome o, str what) except -1:
                    f"but the symbol table has {o.limit} symbols")
     elif s == Status.escape_at_end:
         message = f"{what}: row {o.row} ends in an escape (byte {o.position}) without its literal"
+    elif s == Status.levels_cut:
+        message = f"{what}: {o.position} bytes hold {o.size} levels, {o.limit} are needed"
+    elif s == Status.level_too_high:
+        message = f"{what}: a level is {o.size}, the schema allows {o.limit}"
     else:
         raise AssertionError(f"status {<int> s} has no message")  # a new status without its words
     raise CorruptDataError(message)
@@ -772,3 +778,54 @@ def train(pieces, effort):
     if interrupt.error is not None:
         raise interrupt.error
     return wrap_table(table)
+
+
+# --- Levels of Parquet pages -----------------------------------------------------------------
+
+
+cdef extern from "csrc/levels.hpp" namespace "fsst" nogil:
+    Outcome check_levels(const uint8_t* data, size_t size, unsigned width, uint64_t count) noexcept
+    Outcome decode_levels_to "fsst::decode_levels"(const uint8_t* data, size_t size, unsigned width, uint8_t most,
+                                                   uint8_t* levels, size_t count) noexcept
+    size_t levels_bound(size_t count, unsigned width) noexcept
+    size_t encode_levels_to "fsst::encode_levels"(const uint8_t* levels, size_t count, unsigned width,
+                                                  uint8_t* out) noexcept
+
+
+cdef unsigned level_width(int most) except 0:
+    if not 1 <= most <= 255:
+        raise ValueError(f"levels up to {most}: between 1 and 255 is possible")
+    return <unsigned> (<object> most).bit_length()
+
+
+def decode_levels(data, int most, int64_t count, str what):
+    """`count` levels from 0 to `most`, a byte each; `what` names the data."""
+    cdef Source source = Source(data)
+    cdef unsigned width = level_width(most)
+    cdef Outcome outcome
+    cdef Buffer levels
+    if count < 0:
+        raise ValueError(f"{count} levels")
+    with nogil:
+        outcome = check_levels(source.data, source.size, width, <uint64_t> count)
+    check(outcome, what)
+    levels = allocate(<uint64_t> count)
+    with nogil:
+        outcome = decode_levels_to(source.data, source.size, width, <uint8_t> most, levels.data, levels.size)
+    check(outcome, what)
+    return levels
+
+
+def encode_levels(levels, int most):
+    """The bytes of levels from 0 to `most`, which come a byte each."""
+    cdef Source source = Source(levels)
+    cdef unsigned width = level_width(most)
+    cdef Buffer out = allocate(levels_bound(source.size, width))
+    cdef size_t i
+    cdef size_t size
+    for i in range(source.size):
+        if source.data[i] > most:
+            raise ValueError(f"level {source.data[i]} at {i}, but {most} is the highest")
+    with nogil:
+        size = encode_levels_to(source.data, source.size, width, out.data)
+    return PyBytes_FromStringAndSize(<const char*> out.data, <Py_ssize_t> size)

@@ -26,6 +26,9 @@ enum class Status : int32_t {
     output_too_small,   // size: bytes needed, limit: bytes there are
     offsets_overflow,   // size: bytes needed, limit: what the offset type holds
     out_of_memory,      // size: bytes asked for
+    // Levels of a Parquet page.
+    levels_cut,      // position: bytes there are, size: levels they hold, limit: levels needed
+    level_too_high,  // size: the level, limit: the highest that the schema allows
 };
 
 struct Outcome {
