@@ -38,6 +38,21 @@ cdef extern from "csrc/status.hpp" namespace "fsst" nogil:
         escape_at_end
         output_too_small
         offsets_overflow
+        delta_cut
+        delta_bad_varint
+        delta_bad_block
+        delta_bad_miniblocks
+        delta_bad_first
+        delta_bad_width
+        delta_too_many
+        page_too_short
+        page_bad_encoding
+        page_bad_count
+        page_bad_offsets_size
+        page_plain_size
+        page_delta_count
+        page_delta_left
+        page_codes_left
         levels_cut
         level_too_high
 
@@ -402,6 +417,39 @@ cdef int check(Outcome o, str what) except -1:
                    f"but the symbol table has {o.limit} symbols")
     elif s == Status.escape_at_end:
         message = f"{what}: row {o.row} ends in an escape (byte {o.position}) without its literal"
+    elif s == Status.delta_cut:
+        message = f"{what}: at byte {o.position} DELTA_BINARY_PACKED needs {o.size} bytes, {o.limit} are left"
+    elif s == Status.delta_bad_varint:
+        message = f"{what}: the integer at byte {o.position} has more than 64 bits"
+    elif s == Status.delta_bad_block:
+        message = f"{what}: DELTA_BINARY_PACKED has blocks of {<uint64_t> o.size} values, no multiple of 128"
+    elif s == Status.delta_bad_miniblocks:
+        message = (f"{what}: DELTA_BINARY_PACKED has {<uint64_t> o.size} miniblocks in blocks of {o.limit} values; each "
+                   "must hold a multiple of 32")
+    elif s == Status.delta_bad_first:
+        message = f"{what}: DELTA_BINARY_PACKED starts with {o.size}, which is no int{o.limit}"
+    elif s == Status.delta_bad_width:
+        message = (f"{what}: the miniblock of value {o.row} has {o.size} bits a value (byte {o.position}), "
+                   f"int{o.limit} has {o.limit}")
+    elif s == Status.delta_too_many:
+        message = (f"{what}: DELTA_BINARY_PACKED declares {<uint64_t> o.size} values in {o.position} bytes, more than "
+                   f"the {o.limit} that are believed")
+    elif s == Status.page_too_short:
+        message = f"{what} has {o.size} bytes, its header alone needs {o.limit}"
+    elif s == Status.page_bad_encoding:
+        message = f"{what} has offset_encoding {o.size} (byte 0), neither 0 (PLAIN) nor 1 (DELTA_BINARY_PACKED)"
+    elif s == Status.page_bad_count:
+        message = f"{what} declares {o.size} values (byte 1), but {o.limit} were announced"
+    elif s == Status.page_bad_offsets_size:
+        message = f"{what}: offsets need {o.size} bytes (byte 5), {o.limit} are left"
+    elif s == Status.page_plain_size:
+        message = f"{what} has {o.size} bytes of offsets (byte 5), but those of its values take {o.limit}"
+    elif s == Status.page_delta_count:
+        message = f"{what} has {<uint64_t> o.size} offsets for {o.limit} values"
+    elif s == Status.page_delta_left:
+        message = f"{what}: offsets take {o.size} bytes, but offset_array_length (byte 5) is {o.limit}"
+    elif s == Status.page_codes_left:
+        message = f"{what}: the last value ends at {o.size}, but the data section has {o.limit} bytes"
     elif s == Status.levels_cut:
         message = f"{what}: {o.position} bytes hold {o.size} levels, {o.limit} are needed"
     elif s == Status.level_too_high:
@@ -778,6 +826,140 @@ def train(pieces, effort):
     if interrupt.error is not None:
         raise interrupt.error
     return wrap_table(table)
+
+
+# --- Pages -----------------------------------------------------------------------------------
+
+
+cdef extern from "csrc/delta.hpp" namespace "fsst" nogil:
+    cdef cppclass ArrayValues[Int]:
+        const Int* values
+
+    cdef struct DeltaHeader:
+        uint64_t count
+
+    size_t delta_size_of "fsst::delta_size"[Int, Values](const Values& values, size_t count) noexcept
+    size_t encode_delta[Int, Values](const Values& values, size_t count, uint8_t* out) noexcept
+    Outcome parse_delta[Int](const uint8_t* data, size_t size, DeltaHeader& header) noexcept
+    Outcome decode_delta[Int](const uint8_t* data, size_t size, const DeltaHeader& header, Int* values) noexcept
+
+
+cdef extern from "csrc/page.hpp" namespace "fsst" nogil:
+    cdef enum class PageLayout(int):
+        fsst
+        delta_length
+
+    cdef struct PagePlan:
+        size_t count
+        size_t bytes
+        size_t size
+
+    cdef cppclass Page:
+        size_t count
+        size_t codes_start
+
+    PagePlan plan_page[Offset](const Rows[Offset]& rows, PageLayout layout, size_t most) noexcept
+    void write_page[Offset](const Rows[Offset]& rows, PageLayout layout, const PagePlan& plan, uint8_t* out) noexcept
+    Outcome parse_page(const uint8_t* data, size_t size, uint64_t count, Page& page) noexcept
+    Outcome read_page_offsets(const Page& page, int32_t* offsets) noexcept
+
+
+def delta_encode(values, bint wide):
+    """DELTA_BINARY_PACKED of an aligned array of int32, or int64 if `wide`."""
+    cdef Source source = Source(values)
+    cdef size_t count = source.size // (8 if wide else 4)
+    cdef ArrayValues[int32_t] narrow
+    cdef ArrayValues[int64_t] broad
+    cdef size_t size
+    narrow.values, broad.values = <const int32_t*> source.data, <const int64_t*> source.data
+    with nogil:
+        if wide:
+            size = delta_size_of[int64_t, ArrayValues[int64_t]](broad, count)
+        else:
+            size = delta_size_of[int32_t, ArrayValues[int32_t]](narrow, count)
+    result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> size)
+    cdef uint8_t* out = <uint8_t*> PyBytes_AS_STRING(result)
+    with nogil:
+        if wide:
+            encode_delta[int64_t, ArrayValues[int64_t]](broad, count, out)
+        else:
+            encode_delta[int32_t, ArrayValues[int32_t]](narrow, count, out)
+    return result
+
+
+def delta_decode(data, bint wide, int64_t count=-1):
+    """The values, and how many bytes they took. There must be `count`, unless that is negative."""
+    cdef Source source = Source(data)
+    cdef DeltaHeader header
+    cdef Outcome outcome
+    if wide:
+        outcome = parse_delta[int64_t](source.data, source.size, header)
+    else:
+        outcome = parse_delta[int32_t](source.data, source.size, header)
+    check(outcome, "integers")
+    if count >= 0 and header.count != <uint64_t> count:
+        raise CorruptDataError(f"integers: DELTA_BINARY_PACKED declares {header.count} values, not {count}")
+    cdef Buffer values = allocate(header.count * (8 if wide else 4))
+    with nogil:
+        if wide:
+            outcome = decode_delta[int64_t](source.data, source.size, header, <int64_t*> values.data)
+        else:
+            outcome = decode_delta[int32_t](source.data, source.size, header, <int32_t*> values.data)
+    check(outcome, "integers")
+    return values, outcome.size
+
+
+cdef PagePlan plan_column(Column column, PageLayout layout, size_t most) noexcept nogil:
+    if column.wide:
+        return plan_page(column.wide_rows(), layout, most)
+    return plan_page(column.narrow_rows(), layout, most)
+
+
+def page_plan(data, offsets, bint wide, int64_t first, int64_t count, bint fsst, size_t most):
+    """How many of the rows, none of them null, make a page of at most `most` bytes, and its exact size.
+
+    At least one row, if there is one. A page of codes with offsets, or (not `fsst`) of lengths and text.
+    """
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef PageLayout layout = PageLayout.fsst if fsst else PageLayout.delta_length
+    cdef PagePlan plan
+    with nogil:
+        plan = plan_column(column, layout, most)
+    return plan.count, plan.size
+
+
+def page_encode(data, offsets, bint wide, int64_t first, int64_t count, bint fsst):
+    """The values section of a page that holds these rows, none of them null."""
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef PageLayout layout = PageLayout.fsst if fsst else PageLayout.delta_length
+    cdef PagePlan plan
+    with nogil:
+        plan = plan_column(column, layout, <size_t> -1)
+    if plan.size > <size_t> limit_of_narrow:
+        raise ValueError(f"a page holds at most {limit_of_narrow} bytes, these {plan.count} values take {plan.size}")
+    result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> plan.size)
+    cdef uint8_t* out = <uint8_t*> PyBytes_AS_STRING(result)
+    with nogil:
+        if wide:
+            write_page(column.wide_rows(), layout, plan, out)
+        else:
+            write_page(column.narrow_rows(), layout, plan, out)
+    return result
+
+
+def page_offsets(data, int64_t count):
+    """The ``count + 1`` offsets (int32, from 0 on) of a page of codes, and where its codes begin; checked."""
+    cdef Source source = Source(data)
+    cdef Page page
+    cdef Outcome outcome
+    if count < 0:
+        raise ValueError(f"num_values must not be negative, but is {count}")
+    check(parse_page(source.data, source.size, <uint64_t> count, page), "data page")
+    cdef Buffer offsets = allocate((page.count + 1) * 4)
+    with nogil:
+        outcome = read_page_offsets(page, <int32_t*> offsets.data)
+    check(outcome, "data page")
+    return offsets, page.codes_start
 
 
 # --- Levels of Parquet pages -----------------------------------------------------------------

@@ -26,6 +26,23 @@ enum class Status : int32_t {
     output_too_small,   // size: bytes needed, limit: bytes there are
     offsets_overflow,   // size: bytes needed, limit: what the offset type holds
     out_of_memory,      // size: bytes asked for
+    // DELTA_BINARY_PACKED.
+    delta_cut,             // position, size: bytes needed from there on, limit: bytes there are
+    delta_bad_varint,      // position: an integer of more than 64 bits
+    delta_bad_block,       // size: the block size
+    delta_bad_miniblocks,  // size: miniblocks in a block, limit: the block size
+    delta_bad_first,       // size: the first value, limit: bits that it may have
+    delta_bad_width,       // row: first value of the miniblock, position, size: its width, limit: the widest
+    delta_too_many,        // size: values declared, limit: those that `position` bytes are trusted with
+    // A data page.
+    page_too_short,         // size: bytes there are, limit: bytes of the header
+    page_bad_encoding,      // size: offset_encoding
+    page_bad_count,         // size: num_values, limit: what the caller says
+    page_bad_offsets_size,  // size: offset_array_length, limit: bytes behind the header
+    page_plain_size,        // size: offset_array_length, limit: bytes that num_values take
+    page_delta_count,       // size: values in the offset array, limit: num_values
+    page_delta_left,        // size: bytes that the offsets take, limit: offset_array_length
+    page_codes_left,        // size: the last end offset, limit: bytes of the data section
     // Levels of a Parquet page.
     levels_cut,      // position: bytes there are, size: levels they hold, limit: levels needed
     level_too_high,  // size: the level, limit: the highest that the schema allows
