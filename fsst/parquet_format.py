@@ -285,6 +285,9 @@ class Footer:
         self.leaves = _leaves(self.struct.items(FileField.SCHEMA, STRUCT) or [])
         groups = self.struct.items(FileField.ROW_GROUPS, STRUCT) or []
         self.row_groups = [RowGroup(group, self.leaves, i, self.start) for i, group in enumerate(groups)]
+        total = sum(chunk.size for group in self.row_groups for chunk in group.chunks)
+        if total > self.start - len(MAGIC):
+            raise CorruptDataError(f"the column chunks have {total} bytes, there are {self.start} before the footer")
 
 
 def _leaves(elements: list[Struct]) -> list[Leaf]:
@@ -321,10 +324,6 @@ def footer_bytes(struct: Struct) -> bytes:
     """What ends a file: the footer, its size, the magic number."""
     data = write_struct(struct)
     return data + len(data).to_bytes(4, "little") + MAGIC
-
-
-def int_list(values: list[int]) -> Items:
-    return Items(I32, values)
 
 
 def parquet_bytes(leaf: Struct, meta: Struct, num_rows: int, pages: list[Any]) -> pa.Buffer:

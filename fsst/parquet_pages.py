@@ -42,11 +42,10 @@ from fsst.parquet_format import (
     SchemaField,
     SymbolTableField,
     Unsupported,
-    int_list,
     parquet_bytes,
 )
 from fsst.symbol_table import SymbolTable
-from fsst.thrift import BINARY, I32, I64, LIST, STRUCT, TRUE, Struct, read_struct, write_struct
+from fsst.thrift import BINARY, I32, I64, LIST, STRUCT, TRUE, Items, Struct, read_struct, write_struct
 
 __all__ = [
     "DataPage",
@@ -54,12 +53,14 @@ __all__ = [
     "compress_body",
     "data_page",
     "data_pages",
+    "decode_levels",
     "dictionary_page_bytes",
     "page_bytes",
     "plain_values",
     "raw_page",
     "raw_pages",
     "symbol_table_of",
+    "symbol_table_page_bytes",
     "v2_page_bytes",
 ]
 
@@ -341,8 +342,10 @@ def compress_body(data: Any, codec: pa.Codec | None) -> Any:
     return compressed if len(compressed) < len(data) else None
 
 
-def page_bytes(kind: int, part_field: int, part: Struct, body: list[Any], uncompressed: int, checksum: bool) -> Any:
-    """Header and body of a page, whose parts follow each other in `body`."""
+def page_bytes(
+    kind: int, part_field: int, part: Struct, body: list[Any], uncompressed: int, checksum: bool
+) -> tuple[bytes, int]:
+    """Header and body of a page, whose parts follow each other in `body`, and their size without compression."""
     size = sum(len(piece) for piece in body)
     if max(size, uncompressed) > MAX_PAGE:
         raise Unsupported(f"a page would have {max(size, uncompressed)} bytes, more than {MAX_PAGE}")
@@ -355,10 +358,11 @@ def page_bytes(kind: int, part_field: int, part: Struct, body: list[Any], uncomp
             crc = zlib.crc32(piece, crc)
         header.set(PageField.CRC, I32, crc - (1 << 32) if crc >> 31 else crc)
     header.set(part_field, STRUCT, part)
-    return b"".join([write_struct(header), *body])
+    start = write_struct(header)
+    return b"".join([start, *body]), len(start) + uncompressed
 
 
-def v2_page_bytes(page: DataPage, encoding: int, values: Any, codec: pa.Codec | None, checksum: bool) -> bytes:
+def v2_page_bytes(page: DataPage, encoding: int, values: Any, codec: pa.Codec | None, checksum: bool) -> tuple[bytes, int]:
     """The data page `page`, as version 2, with `values` in `encoding` in place of its own."""
     compressed = compress_body(values, codec)
     levels = len(page.repetition) + len(page.definition)
@@ -374,27 +378,24 @@ def v2_page_bytes(page: DataPage, encoding: int, values: Any, codec: pa.Codec | 
     if page.statistics is not None:
         part.set(DataV2Field.STATISTICS, STRUCT, page.statistics)
     body = [page.repetition, page.definition, values if compressed is None else compressed]
-    data: bytes = page_bytes(DATA_PAGE_V2, PageField.DATA_V2, part, body, levels + len(values), checksum)
-    return data
+    return page_bytes(DATA_PAGE_V2, PageField.DATA_V2, part, body, levels + len(values), checksum)
 
 
-def symbol_table_page_bytes(table: SymbolTable, codec: pa.Codec | None, checksum: bool) -> bytes:
+def symbol_table_page_bytes(table: SymbolTable, codec: pa.Codec | None, checksum: bool) -> tuple[bytes, int]:
     """The page of a symbol table."""
     body = table.to_bytes()
     compressed = compress_body(body, codec)
     part = Struct((SymbolTableField.TYPE, I32, 0))
     part.set(SymbolTableField.IS_COMPRESSED, TRUE, compressed is not None)
     stored = body if compressed is None else compressed
-    data: bytes = page_bytes(SYMBOL_TABLE_PAGE, PageField.SYMBOL_TABLE, part, [stored], len(body), checksum)
-    return data
+    return page_bytes(SYMBOL_TABLE_PAGE, PageField.SYMBOL_TABLE, part, [stored], len(body), checksum)
 
 
 def dictionary_page_bytes(raw: RawPage, codec: int) -> bytes:
     """A dictionary page without its compression."""
     body = _decompress(raw, codec, raw.body, raw.uncompressed_size)
     header = raw.part(PageField.DICTIONARY)
-    data: bytes = page_bytes(DICTIONARY_PAGE, PageField.DICTIONARY, header, [body], len(body), False)
-    return data
+    return page_bytes(DICTIONARY_PAGE, PageField.DICTIONARY, header, [body], len(body), False)[0]
 
 
 # --- Values ------------------------------------------------------------------------------------
@@ -426,12 +427,13 @@ def plain_values(ahead: list[RawPage], pages: list[DataPage], chunk: Chunk) -> p
             (DataV2Field.REPETITION_LENGTH, I32, 0),
         )
         if page.num_present:
-            written.append(page_bytes(DATA_PAGE_V2, PageField.DATA_V2, part, [page.values], len(page.values), False))
+            body = [page.values]
+            written.append(page_bytes(DATA_PAGE_V2, PageField.DATA_V2, part, body, len(page.values), False)[0])
     size = sum(len(piece) for piece in written)
     meta = Struct(
         (MetaField.TYPE, I32, BYTE_ARRAY),
-        (MetaField.ENCODINGS, LIST, int_list(sorted({page.encoding for page in pages}))),
-        (MetaField.PATH, LIST, _names(b"values")),
+        (MetaField.ENCODINGS, LIST, Items(I32, sorted({page.encoding for page in pages}))),
+        (MetaField.PATH, LIST, Items(BINARY, [b"values"])),
         (MetaField.CODEC, I32, UNCOMPRESSED),
         (MetaField.NUM_VALUES, I64, total),
         (MetaField.UNCOMPRESSED_SIZE, I64, size),
@@ -453,9 +455,3 @@ def plain_values(ahead: list[RawPage], pages: list[DataPage], chunk: Chunk) -> p
     if len(values) != total:
         chunk.fail(f"{len(values)} values could be read, there should be {total}")
     return values
-
-
-def _names(*names: bytes) -> Any:
-    from fsst.thrift import Items
-
-    return Items(BINARY, list(names))
