@@ -122,16 +122,16 @@ class Input:
     """A file that is read at any place. Nothing is read, or room made for it, beyond its end."""
 
     def __init__(self, file: Any) -> None:
-        self._file = file
-        self.size = int(file.seek(0, os.SEEK_END) if not isinstance(file, pa.NativeFile) else file.size())
+        self.native = file
+        self._read = file.read_buffer if isinstance(file, pa.NativeFile) else file.read
+        self.size = int(file.size() if isinstance(file, pa.NativeFile) else file.seek(0, os.SEEK_END))
 
     def read(self, start: int, size: int, what: str) -> memoryview:
         """`size` bytes from byte `start` on; `what` names them where the file does not hold them."""
         if start < 0 or size < 0 or start > self.size or size > self.size - start:
             raise CorruptDataError(f"{what}: bytes {start} to {start} + {size} of a file of {self.size} bytes")
-        self._file.seek(start)
-        reader = self._file.read_buffer if isinstance(self._file, pa.NativeFile) else self._file.read
-        data = memoryview(reader(size)).cast("B")
+        self.native.seek(start)
+        data = memoryview(self._read(size)).cast("B")
         if len(data) != size:
             raise CorruptDataError(f"{what}: the file ended after {len(data)} of {size} bytes")
         return data

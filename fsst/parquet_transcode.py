@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,9 +43,16 @@ from fsst.symbol_table import SymbolTable
 from fsst.thrift import I32, I64, LIST, STRUCT, Items, Struct, read_struct, write_struct
 from fsst.threads import thread_count
 
-__all__ = ["TranscodeResult", "leaves_named", "transcode"]
+__all__ = ["TranscodeResult", "leaves_named", "plain_copy", "transcode"]
 
 ENCODINGS = {"fsst": FSST, "plain": PLAIN, "delta_length": DELTA_LENGTH}
+
+_INDEX_FIELDS = (
+    ChunkField.OFFSET_INDEX,
+    ChunkField.OFFSET_INDEX_LENGTH,
+    ChunkField.COLUMN_INDEX,
+    ChunkField.COLUMN_INDEX_LENGTH,
+)
 
 # Bytes copied at a time, where a chunk stays as it is.
 _COPY = 1 << 24
@@ -75,6 +82,7 @@ def transcode(
     encoding: str = "fsst",
     compression: str | None = None,
     compression_level: int | None = None,
+    symbol_table: SymbolTable | Mapping[str, SymbolTable] | None = None,
     effort: str = "default",
     share_symbol_tables: bool = True,
     only_if_smaller: bool = True,
@@ -105,6 +113,8 @@ def transcode(
         For the pages that are rewritten, on top of the encoding; what the column had, if not given. Pages
         that a codec does not make smaller are stored without.
     compression_level : int, optional
+    symbol_table : SymbolTable or mapping of str to SymbolTable, optional
+        A table made before, for all columns or by their dotted path. Columns without one are trained.
     effort : {"default", "fast", "max"}
         How much work goes into training, see `fsst.compress`.
     share_symbol_tables : bool
@@ -166,9 +176,11 @@ def transcode(
             arguments = codec, write_page_checksum, workers, page_checksum_verification
             if encoding != "fsst":
                 return from_fsst(file, chunk, ENCODINGS[encoding], *arguments)
+            given = symbol_table.get(leaf.name) if isinstance(symbol_table, Mapping) else symbol_table
             choice = tables.setdefault(leaf, _Tables(effort, share_symbol_tables))
+            choose = choice.choose if given is None else lambda values: given
             try:
-                new = to_fsst(file, chunk, choice.choose, *arguments)
+                new = to_fsst(file, chunk, choose, *arguments)
             except Unsupported:
                 return None
             return new if new is None or new.size < chunk.size or not only_if_smaller else None
@@ -394,3 +406,27 @@ def _write_offset_index(file: Input, chunk: _Moved, out: Output) -> None:
     struct.set(ChunkField.OFFSET_INDEX_LENGTH, I32, len(data))
     out.write(data)
 
+
+
+def plain_copy(file: Input, footer: Footer, row_group: int, leaves: set[Leaf], threads: int, verify: bool) -> pa.Buffer:
+    """A file in memory of one row group, of which only `leaves` can be read, without FSST: for pyarrow to read."""
+    group = footer.row_groups[row_group]
+    sink = pa.BufferOutputStream()
+    out = Output(sink)
+    out.write(MAGIC)
+    chunks = []
+    for chunk in group.chunks:
+        if chunk.leaf in leaves:
+            codec = UNCOMPRESSED, None
+            new = from_fsst(file, chunk, PLAIN, codec, False, threads, verify) if chunk.is_fsst else None
+            moved = _write_chunk(file, chunk, out, new)
+            moved.struct.drop(*_INDEX_FIELDS)
+            moved.meta.drop(MetaField.BLOOM_FILTER, MetaField.BLOOM_FILTER_LENGTH)
+        else:
+            moved = _Moved(chunk.struct, chunk.meta, chunk, chunk.start, 0)
+        chunks.append(moved)
+    struct = footer.struct.copy()
+    struct.set(FileField.ROW_GROUPS, LIST, Items(STRUCT, [_new_group(group, chunks)]))
+    struct.set(FileField.NUM_ROWS, I64, group.num_rows)
+    out.write(footer_bytes(struct))
+    return sink.getvalue()
