@@ -1011,3 +1011,154 @@ def encode_levels(levels, int most):
     with nogil:
         size = encode_levels_to(source.data, source.size, width, out.data)
     return PyBytes_FromStringAndSize(<const char*> out.data, <Py_ssize_t> size)
+
+
+# --- Thrift's compact protocol ---------------------------------------------------------------
+
+
+cdef enum:
+    THRIFT_TRUE = 1
+    THRIFT_FALSE = 2
+    THRIFT_BYTE = 3
+    THRIFT_I16 = 4
+    THRIFT_I32 = 5
+    THRIFT_I64 = 6
+    THRIFT_DOUBLE = 7
+    THRIFT_BINARY = 8
+    THRIFT_LIST = 9
+    THRIFT_SET = 10
+    THRIFT_MAP = 11
+    THRIFT_STRUCT = 12
+    THRIFT_UUID = 13
+
+
+cdef class ThriftReader:
+    """Reads structs into the classes of fsst/thrift.py. No byte is read before it is known to be there."""
+
+    cdef Source source
+    cdef size_t at
+    cdef str what
+    cdef object make_struct, make_items, make_pairs
+    cdef int max_depth
+
+    cdef object fail(self, str message):
+        return CorruptDataError(f"{self.what}: byte {self.at} of {self.source.size}: {message}")
+
+    cdef int byte(self) except -1:
+        if self.at >= self.source.size:
+            raise self.fail("the bytes end within a Thrift struct")
+        # SAFETY: the line above.
+        self.at += 1
+        return self.source.data[self.at - 1]
+
+    cdef uint64_t varint(self, int bits) except? 0:
+        cdef uint64_t value = 0
+        cdef int shift = 0
+        cdef uint64_t byte
+        while shift < 70:
+            byte = <uint64_t> self.byte()
+            # The tenth byte holds the 64th bit alone.
+            if shift == 63 and byte > 1:
+                break
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if bits < 64 and value >> bits != 0:
+                    raise self.fail(f"a number takes more than {bits} bits")
+                return value
+            shift += 7
+        raise self.fail("a number takes more than 64 bits")
+
+    cdef object integer(self, int bits):
+        cdef uint64_t folded = self.varint(bits)
+        return <int64_t> (folded >> 1) ^ -<int64_t> (folded & 1)
+
+    cdef bytes take(self, uint64_t size):
+        if size > self.source.size - self.at:
+            raise self.fail(f"{size} bytes are announced, {self.source.size - self.at} are left")
+        # SAFETY: the line above.
+        self.at += <size_t> size
+        return PyBytes_FromStringAndSize(<const char*> self.source.data + self.at - size, <Py_ssize_t> size)
+
+    cdef size_t count(self, uint64_t count) except? 0:
+        # Each item takes a byte at least, so no count is believed that the bytes could not hold.
+        if count > self.source.size - self.at:
+            raise self.fail(f"{count} items are announced, {self.source.size - self.at} bytes are left")
+        return <size_t> count
+
+    cdef int deeper(self, int depth) except -1:
+        if depth >= self.max_depth:
+            raise self.fail(f"more than {self.max_depth} structs and lists within each other")
+        return depth + 1
+
+    cdef object struct(self, int depth):
+        cdef dict fields = {}
+        cdef int header, kind
+        cdef int64_t number = 0
+        depth = self.deeper(depth)
+        while True:
+            header = self.byte()
+            kind = header & 0x0F
+            if kind == 0:
+                return self.make_struct(fields)
+            if header >= 0x10:
+                number += header >> 4
+            else:
+                number = self.integer(16)
+            if number in fields or number > 32767:
+                raise self.fail(f"field {number} stands twice or passes 32767")
+            fields[number] = (kind, self.value(kind, depth) if kind > THRIFT_FALSE else kind == THRIFT_TRUE)
+
+    cdef object value(self, int kind, int depth):
+        if kind == THRIFT_I32:
+            return self.integer(32)
+        if kind == THRIFT_I64:
+            return self.integer(64)
+        if kind == THRIFT_BINARY:
+            return self.take(self.varint(32))
+        if kind == THRIFT_STRUCT:
+            return self.struct(depth)
+        if kind == THRIFT_LIST or kind == THRIFT_SET:
+            return self.items(depth)
+        if kind == THRIFT_TRUE or kind == THRIFT_FALSE:  # as an item
+            return self.byte()
+        if kind == THRIFT_BYTE:
+            return self.take(1)
+        if kind == THRIFT_I16:
+            return self.integer(16)
+        if kind == THRIFT_DOUBLE:
+            return self.take(8)
+        if kind == THRIFT_UUID:
+            return self.take(16)
+        if kind == THRIFT_MAP:
+            return self.pairs(depth)
+        raise self.fail(f"{kind} is no Thrift type")
+
+    cdef object items(self, int depth):
+        cdef int header = self.byte()
+        cdef int kind = header & 0x0F
+        cdef size_t count = self.count(<uint64_t> (header >> 4) if header < 0xF0 else self.varint(32))
+        depth = self.deeper(depth)
+        return self.make_items(kind, [self.value(kind, depth) for _ in range(count)])
+
+    cdef object pairs(self, int depth):
+        cdef size_t count = self.count(self.varint(32))
+        cdef int kinds
+        if count == 0:
+            return self.make_pairs(0, 0, [])
+        kinds = self.byte()
+        depth = self.deeper(depth)
+        return self.make_pairs(kinds >> 4, kinds & 0x0F, [
+            (self.value(kinds >> 4, depth), self.value(kinds & 0x0F, depth)) for _ in range(count)
+        ])
+
+
+def read_thrift(data, int64_t start, str what, make_struct, make_items, make_pairs, int max_depth):
+    """The struct that begins at byte `start`, and where it ends."""
+    cdef ThriftReader reader = ThriftReader.__new__(ThriftReader)
+    reader.source = Source(data)
+    if start < 0 or <uint64_t> start > reader.source.size:
+        raise ValueError(f"byte {start} of {reader.source.size}")
+    reader.at, reader.what, reader.max_depth = <size_t> start, what, max_depth
+    reader.make_struct, reader.make_items, reader.make_pairs = make_struct, make_items, make_pairs
+    struct = reader.struct(0)
+    return struct, reader.at

@@ -68,7 +68,7 @@ class ChunkIndex:
     table: SymbolTable
     starts: list[int]
     sizes: list[int]
-    first_rows: np.ndarray  # of each page, and the number of rows
+    first_rows: list[int]  # of each page, and the number of rows
 
     @classmethod
     def read(cls, file: Input, chunk: Chunk, num_rows: int, verify: bool = True) -> ChunkIndex | None:
@@ -88,45 +88,46 @@ class ChunkIndex:
         if None in starts or None in sizes or None in rows:
             raise CorruptDataError(f"{where}: a page has no offset, size or first row")
         # Pages follow each other in the chunk, after its table; and rows are counted from 0 on.
-        ends = [start + length for start, length in zip(starts, sizes, strict=True)]
-        after = [chunk.start, *ends]
-        if any(place < before for place, before in zip([*starts, chunk.start + chunk.size], after, strict=True)):
+        places, first_rows = np.array([*starts, chunk.start + chunk.size]), np.array(rows)
+        ends = np.concatenate([[chunk.start], places[:-1] + np.array(sizes, np.int64)])
+        if (places < ends).any() or (places < 0).any():
             raise CorruptDataError(f"{where}: its pages overlap, or lie outside of the chunk")
-        if rows[0] != 0 or any(b < a for a, b in zip(rows, rows[1:], strict=False)) or (num_rows and not starts):
+        if rows[0] != 0 or (np.diff(first_rows) < 0).any() or (num_rows and not starts):
             raise CorruptDataError(f"{where}: its pages begin at rows {rows[:3]}... of {num_rows}")
         ahead = (starts[0] if starts else chunk.start + chunk.size) - chunk.start
         first = raw_page(file.read(chunk.start, ahead, chunk.where), 0, f"{chunk.where}, page 0", verify)
-        return cls(chunk, symbol_table_of(first, chunk.codec), starts, sizes, np.array(rows, np.int64))
+        return cls(chunk, symbol_table_of(first, chunk.codec), starts, sizes, rows)
 
     def take(self, file: Input, rows: np.ndarray, value_type: pa.DataType, verify: bool = True) -> FsstArray:
         """These rows of the chunk, which ascend. Only the pages that they lie in are read."""
-        pages = np.searchsorted(self.first_rows, rows, side="right") - 1
-        firsts = np.flatnonzero(np.diff(pages, prepend=-1))
+        pages = np.searchsorted(np.array(self.first_rows), rows, side="right") - 1
+        cuts = np.flatnonzero(np.diff(pages, prepend=-1)).tolist()
         codes: list[Any] = []
-        lengths = []
         valid = np.ones(len(rows), bool)
-        for first, end in zip(firsts.tolist(), [*firsts[1:].tolist(), len(rows)], strict=True):
-            self._take_from_page(file, int(pages[first]), rows[first:end], valid[first:end], lengths, codes, verify)
-        return _column(self.table, value_type, lengths, codes or [b""], None if valid.all() else valid)
+        in_order, pages = rows.tolist(), pages[cuts].tolist()
+        for page, first, end in zip(pages, cuts, [*cuts[1:], len(rows)], strict=True):
+            self._take_from_page(file, page, in_order[first:end], valid[first:end], codes, verify)
+        lengths = np.fromiter(map(len, codes), np.int32, len(codes))
+        return _column(self.table, value_type, [lengths], codes or [b""], None if valid.all() else valid)
 
     def _take_from_page(
-        self, file: Input, page: int, rows: np.ndarray, valid: np.ndarray, lengths: list[Any], codes: list[Any], verify: bool
+        self, file: Input, page: int, rows: list[int], valid: np.ndarray, codes: list[Any], verify: bool
     ) -> None:
         where = f"{self.chunk.where}, page at byte {self.starts[page]}"
         raw = raw_page(file.read(self.starts[page], self.sizes[page], where), 0, where, verify)
         found = data_page(raw, self.chunk.leaf, self.chunk.codec)
-        count = int(self.first_rows[page + 1] - self.first_rows[page])
+        first = self.first_rows[page]
+        count = self.first_rows[page + 1] - first
         if found.num_values != count:
             raw.fail(f"it has {found.num_values} rows, the offset index says {count}")
-        positions = rows - self.first_rows[page]
+        positions = [row - first for row in rows]
         if found.num_nulls:
             most = self.chunk.leaf.max_definition
             levels = decode_levels(found.definition, most, count, raw.where)
             present = levels == most
             valid[:] = present[positions]
-            # The values before each row are its position among the values.
-            positions = (np.cumsum(present) - present)[positions[valid]]
+            # The values before a row are its position among the values.
+            positions = (np.cumsum(present) - 1)[positions][valid].tolist()
         offsets, data = page_codes(found)
-        starts, ends = offsets[positions], offsets[positions + 1]
-        lengths.append(ends - starts)
-        codes += [data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        ends = memoryview(offsets)
+        codes += [data[ends[position] : ends[position + 1]] for position in positions]

@@ -5,7 +5,7 @@ fields by number, each with its type, so that fields which nobody here knows sur
 written again is the same bytes, as long as the writer used the shortest form of each number, which all do.
 
 Nothing is trusted: lengths and counts are held against the bytes that are left before anything is made of them,
-and nesting is limited.
+and nesting is limited. Reading is native: thousands of page headers stand between a reader and its rows.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from fsst import _core
 from fsst.errors import CorruptDataError
 
 __all__ = ["Items", "Pairs", "Struct", "read_struct", "write_struct"]
@@ -46,9 +47,17 @@ class Struct:
 
     __slots__ = ("_fields",)
 
+    _fields: dict[int, tuple[int, Any]]
+
     def __init__(self, *fields: tuple[int, int, Any]) -> None:
         """Fields as (number, type, value), in ascending order of their numbers."""
-        self._fields: dict[int, tuple[int, Any]] = {number: (kind, value) for number, kind, value in fields}
+        self._fields = {number: (kind, value) for number, kind, value in fields}
+
+    @classmethod
+    def _wrap(cls, fields: dict[int, tuple[int, Any]]) -> Struct:
+        struct = cls.__new__(cls)
+        struct._fields = fields
+        return struct
 
     def __contains__(self, number: int) -> bool:
         return number in self._fields
@@ -118,115 +127,8 @@ def read_struct(data: Any, start: int = 0, what: str = "struct") -> tuple[Struct
     CorruptDataError
         The bytes break the protocol; `what` names them in the message.
     """
-    if not isinstance(data, bytes):
-        data = bytes(memoryview(data))
-    reader = _Reader(data, start, what)
-    return reader.struct(0), reader.at
-
-
-class _Reader:
-    __slots__ = ("at", "data", "end", "what")
-
-    def __init__(self, data: bytes, start: int, what: str) -> None:
-        self.data = data
-        self.at = start
-        self.end = len(data)
-        self.what = what
-
-    def fail(self, message: str) -> CorruptDataError:
-        return CorruptDataError(f"{self.what}: byte {self.at} of {self.end}: {message}")
-
-    def byte(self) -> int:
-        at = self.at
-        if at >= self.end:
-            raise self.fail("the bytes end within a Thrift struct")
-        self.at = at + 1
-        return self.data[at]
-
-    def varint(self, bits: int = 64) -> int:
-        data, at, end = self.data, self.at, self.end
-        value = shift = 0
-        while at < end and shift < 70:
-            byte = data[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                if value >> bits:
-                    raise self.fail(f"a number takes more than {bits} bits")
-                self.at = at
-                return value
-            shift += 7
-        raise self.fail("a number does not end")
-
-    def take(self, size: int) -> bytes:
-        at = self.at
-        if size > self.end - at:
-            raise self.fail(f"{size} bytes are announced, {self.end - at} are left")
-        self.at = at + size
-        return self.data[at : at + size]
-
-    def struct(self, depth: int) -> Struct:
-        if depth > MAX_DEPTH:
-            raise self.fail(f"more than {MAX_DEPTH} structs and lists within each other")
-        found = Struct()
-        fields = found._fields
-        number = 0
-        while True:
-            header = self.byte()
-            kind = header & 0x0F
-            if kind == 0:
-                return found
-            delta = header >> 4
-            if delta:
-                number += delta
-            else:
-                folded = self.varint(16)
-                number = (folded >> 1) ^ -(folded & 1)
-            if number in fields or number > 32767:
-                raise self.fail(f"field {number} stands twice or passes 32767")
-            fields[number] = (kind, self.value(kind, depth) if kind > FALSE else kind == TRUE)
-
-    def value(self, kind: int, depth: int) -> Any:
-        if kind in _INT_BITS:
-            folded = self.varint(_INT_BITS[kind])
-            return (folded >> 1) ^ -(folded & 1)
-        if kind == BINARY:
-            return self.take(self.varint(32))
-        if kind == STRUCT:
-            return self.struct(depth + 1)
-        if kind in (LIST, SET):
-            return self.items(depth + 1)
-        if kind in _FIXED_BYTES:
-            return self.take(_FIXED_BYTES[kind])
-        if kind in (TRUE, FALSE):  # as an item
-            return self.byte()
-        if kind == MAP:
-            return self.pairs(depth + 1)
-        raise self.fail(f"{kind} is no Thrift type")
-
-    def count(self, count: int, depth: int) -> int:
-        # Each item takes a byte at least, so no count is believed that the bytes could not hold.
-        if count > self.end - self.at:
-            raise self.fail(f"{count} items are announced, {self.end - self.at} bytes are left")
-        if depth > MAX_DEPTH:
-            raise self.fail(f"more than {MAX_DEPTH} structs and lists within each other")
-        return count
-
-    def items(self, depth: int) -> Items:
-        header = self.byte()
-        kind = header & 0x0F
-        count = self.count(header >> 4 if header < 0xF0 else self.varint(32), depth)
-        if kind == STRUCT:
-            return Items(kind, [self.struct(depth) for _ in range(count)])
-        return Items(kind, [self.value(kind, depth) for _ in range(count)])
-
-    def pairs(self, depth: int) -> Pairs:
-        count = self.count(self.varint(32), depth)
-        if count == 0:
-            return Pairs(0, 0, [])
-        kinds = self.byte()
-        key, value = kinds >> 4, kinds & 0x0F
-        return Pairs(key, value, [(self.value(key, depth), self.value(value, depth)) for _ in range(count)])
+    struct, end = _core.read_thrift(data, start, what, Struct._wrap, Items, Pairs, MAX_DEPTH)
+    return struct, end
 
 
 # --- Writing -----------------------------------------------------------------------------------
