@@ -29,7 +29,7 @@ from fsst.convert import decompress
 from fsst.errors import CorruptDataError, FsstError
 from fsst.parquet_format import BYTE_ARRAY, Chunk, Footer, Leaf, open_input
 from fsst.parquet_read import ChunkIndex, read_chunk
-from fsst.parquet_transcode import TranscodeResult, leaves_named, plain_copy, transcode
+from fsst.parquet_transcode import TranscodeResult, leaves_named, plain_copy, transcode, transcode_known
 from fsst.symbol_table import SymbolTable
 from fsst.threads import thread_count
 
@@ -69,8 +69,8 @@ def write_table(
     threads : int, optional
         At most this many; by default as many as there are cores.
     **options
-        What `pyarrow.parquet.write_table` takes. Pages are small enough to take single rows from where
-        ``max_rows_per_page`` is not given.
+        What `pyarrow.parquet.write_table` takes. Its codec, snappy if none is given, is used on top of FSST for
+        pages that it makes smaller; ``compression="none"`` reads fastest.
 
     Raises
     ------
@@ -93,23 +93,60 @@ def write_table(
         tables.update(symbol_table)
     compressed = any(isinstance(kind, FsstType) for kind in table.schema.types)
     plain = decompress(table, large=True, threads=threads) if compressed else table
-    options.setdefault("max_rows_per_page", ROWS_PER_PAGE)
+    codec = options.get("compression", "snappy")
+    level = options.get("compression_level")
+    if not auto and isinstance(codec, str) and not isinstance(level, Mapping):
+        # Columns that are FSST in any case need not be compressed before, nor looked through for repeated values.
+        columns = [columns] if isinstance(columns, str) else list(columns)
+        fsst, others = _leaf_names(plain, columns, options)
+        options["compression"] = dict.fromkeys(fsst, "none") | dict.fromkeys(others, codec)
+        if level is not None:
+            options["compression_level"] = dict.fromkeys(others, level)
+        if options.get("use_dictionary", True) is True and not options.get("column_encoding"):
+            options["use_dictionary"] = others
+    else:
+        codec = level = None
     sink = pa.BufferOutputStream()
     pq.write_table(plain, sink, **options)
-    transcode(
+    transcode_known(
         sink.getvalue(),
         where,
         None if auto else columns,
-        effort=effort,
+        encoding="fsst",
+        compression=codec,
+        compression_level=level,
         symbol_table=tables or symbol_table,
+        effort=effort,
         share_symbol_tables=share_symbol_tables,
         only_if_smaller=auto,
+        write_page_checksum=None,
+        page_checksum_verification=False,
         threads=threads,
+        progress=None,
+        known=lambda leaf, first, count: _values(plain, leaf, first, count),
     )
 
 
-# What pyarrow itself writes at most in a page is 20 000 rows. With fewer, taking a row reads less.
-ROWS_PER_PAGE = 4096
+def _leaf_names(table: pa.Table, columns: list[str], options: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """The strings in `columns`, and all other columns, by the paths that pyarrow will give them."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.slice(0, 0), sink, **options)
+    with open_input(sink.getvalue()) as file:
+        leaves = Footer(file).leaves
+    chosen = leaves_named(leaves, columns)
+    fsst = [leaf.name for leaf in leaves if leaf in chosen and leaf.type == BYTE_ARRAY]
+    return fsst, [leaf.name for leaf in leaves if leaf.name not in fsst]
+
+
+def _values(table: pa.Table, leaf: Leaf, first: int, count: int) -> pa.ChunkedArray | None:
+    """The values of a leaf without nulls, where the table has them as they are."""
+    if len(leaf.path) > 1 or leaf.max_repetition or table.schema.names.count(leaf.path[0]) != 1:
+        return None
+    column = table.column(leaf.path[0])
+    if column.type not in (pa.string(), pa.binary(), pa.large_string(), pa.large_binary()):
+        return None
+    column = column.slice(first, count)
+    return column.drop_null() if column.null_count else column
 
 
 def _tables_of(table: pa.Table) -> dict[str, SymbolTable]:

@@ -113,8 +113,11 @@ def to_fsst(
     checksum: bool | None,
     threads: int,
     verify: bool = True,
+    known: pa.ChunkedArray | None = None,
 ) -> NewChunk | None:
     """`chunk` with FSST pages, and the table that `choose` makes for its values; None where it makes none.
+
+    `known` are the values without nulls, where the caller has them: then they are not read from the pages.
 
     Raises
     ------
@@ -122,7 +125,11 @@ def to_fsst(
         The chunk is in a form that is not taken apart, or a page would pass 2 GiB.
     """
     ahead, pages = data_pages(file, chunk, verify)
-    values = plain_values(ahead, pages, chunk)
+    if chunk.num_values == 0:
+        return None
+    values = plain_values(ahead, pages, chunk) if known is None else known
+    if len(values) != sum(page.num_present for page in pages):
+        chunk.fail(f"it should hold {len(values)} values, its pages hold {sum(page.num_present for page in pages)}")
     table = choose(values)
     if table is None:
         return None

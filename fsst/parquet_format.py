@@ -208,6 +208,7 @@ class Chunk:
     def __init__(self, struct: Struct, leaf: Leaf, row_group: int, end: int) -> None:
         self.struct = struct
         self.leaf = leaf
+        self.row_group = row_group
         self.where = f"column {leaf.name!r}, row group {row_group}"
         if ChunkField.CRYPTO in struct or ChunkField.ENCRYPTED_META in struct:
             raise FsstError(f"{self.where} is encrypted; encrypted files can be neither read nor rewritten here")
@@ -224,11 +225,11 @@ class Chunk:
         self.uncompressed_size = self.number(MetaField.UNCOMPRESSED_SIZE)
         self.size = self.number(MetaField.COMPRESSED_SIZE)
         self.encodings = meta.items(MetaField.ENCODINGS, I32) or []
-        data_page = self.number(MetaField.DATA_PAGE)
+        data_page = self.number(MetaField.DATA_PAGE)  # 0 where there are no rows
         dictionary = meta.get(MetaField.DICTIONARY_PAGE, I64) or 0  # 0 is how some writers say that there is none
         table = meta.get(MetaField.SYMBOL_TABLE, I64) or 0
         self.has_symbol_table = table > 0
-        self.start = min(place for place in (data_page, dictionary, table) if place > 0 or place == data_page)
+        self.start = min((place for place in (data_page, dictionary, table) if place > 0), default=len(MAGIC))
         if not len(MAGIC) <= self.start or self.size > end - self.start:
             self.fail(f"its pages take bytes {self.start} to {self.start} + {self.size}, the footer begins at {end}")
 

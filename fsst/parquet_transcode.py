@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -43,7 +44,7 @@ from fsst.symbol_table import SymbolTable
 from fsst.thrift import I32, I64, LIST, STRUCT, Items, Struct, read_struct, write_struct
 from fsst.threads import thread_count
 
-__all__ = ["TranscodeResult", "leaves_named", "plain_copy", "transcode"]
+__all__ = ["TranscodeResult", "leaves_named", "plain_copy", "transcode", "transcode_known"]
 
 ENCODINGS = {"fsst": FSST, "plain": PLAIN, "delta_length": DELTA_LENGTH}
 
@@ -160,6 +161,48 @@ def transcode(
     """
     if encoding not in ENCODINGS:
         raise ValueError(f"encoding must be one of {', '.join(map(repr, ENCODINGS))}, not {encoding!r}")
+    return transcode_known(
+        source,
+        dest,
+        columns,
+        encoding=encoding,
+        compression=compression,
+        compression_level=compression_level,
+        symbol_table=symbol_table,
+        effort=effort,
+        share_symbol_tables=share_symbol_tables,
+        only_if_smaller=only_if_smaller,
+        write_page_checksum=write_page_checksum,
+        page_checksum_verification=page_checksum_verification,
+        threads=threads,
+        progress=progress,
+        known=lambda leaf, first, count: None,
+    )
+
+
+# Values that the caller has already: of a leaf, `count` rows from row `first` of the file on, without nulls.
+Known = Callable[[Leaf, int, int], pa.ChunkedArray | None]
+
+
+def transcode_known(
+    source: Any,
+    dest: Any,
+    columns: str | Iterable[str] | None,
+    *,
+    encoding: str,
+    compression: str | None,
+    compression_level: int | None,
+    symbol_table: SymbolTable | Mapping[str, SymbolTable] | None,
+    effort: str,
+    share_symbol_tables: bool,
+    only_if_smaller: bool,
+    write_page_checksum: bool | None,
+    page_checksum_verification: bool,
+    threads: int | None,
+    progress: Callable[[int, int], None] | None,
+    known: Known,
+) -> TranscodeResult:
+    """`transcode`, where values need not be read from the source if `known` has them."""
     _core.check_effort(effort)
     workers = thread_count(threads)
     forced = None if compression is None else _codec(compression, compression_level)
@@ -167,6 +210,7 @@ def transcode(
         footer = Footer(file)
         chosen = leaves_named(footer.leaves, columns)
         tables: dict[Leaf, _Tables] = {}
+        first_rows = list(accumulate((group.num_rows for group in footer.row_groups), initial=0))
 
         def rewrite(chunk: Chunk) -> NewChunk | None:
             leaf = chunk.leaf
@@ -180,7 +224,7 @@ def transcode(
             choice = tables.setdefault(leaf, _Tables(effort, share_symbol_tables))
             choose = choice.choose if given is None else lambda values: given
             try:
-                new = to_fsst(file, chunk, choose, *arguments)
+                new = to_fsst(file, chunk, choose, *arguments, known(leaf, first_rows[chunk.row_group], chunk.num_values))
             except Unsupported:
                 return None
             return new if new is None or new.size < chunk.size or not only_if_smaller else None
