@@ -258,7 +258,8 @@ class ParquetFile:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<fsst.parquet.ParquetFile: {self.num_rows} rows in {self.num_row_groups} row groups, FSST: {self.fsst_columns}>"
+        shape = f"{self.num_rows} rows in {self.num_row_groups} row groups"
+        return f"<fsst.parquet.ParquetFile: {shape}, FSST: {', '.join(self.fsst_columns) or 'none'}>"
 
     @property
     def metadata(self) -> pq.FileMetaData:
@@ -365,8 +366,14 @@ class ParquetFile:
         fields = [field.name for field in self._schema]
         if names is not None:
             # In the order in which they are named.
-            fields = list(dict.fromkeys(leaf.path[0] for name in names for leaf in self._footer.leaves
-                                        if leaf.name == name or leaf.name.startswith(f"{name}.")))
+            fields = list(
+                dict.fromkeys(
+                    leaf.path[0]
+                    for name in names
+                    for leaf in self._footer.leaves
+                    if leaf.name == name or leaf.name.startswith(f"{name}.")
+                )
+            )
         tables = [read(_Field(self, name, leaves)) for name in fields]
         return pa.Table.from_arrays(
             [column for column, _ in tables], schema=pa.schema([field for _, field in tables], self._schema.metadata)
@@ -379,7 +386,9 @@ class ParquetFile:
             return self._by_pyarrow(field, groups)
         if not field.is_flat:
             parts = [self._by_way_of_plain(field, group, threads) for group in groups]
-            return pa.chunked_array([chunk for part, _ in parts for chunk in part.chunks], parts[0][0].type), parts[0][1]
+            return pa.chunked_array([chunk for part, _ in parts for chunk in part.chunks], parts[0][0].type), parts[0][
+                1
+            ]
         arrays: list[Any] = []
         for group in groups:
             chunk = field.chunk(group)

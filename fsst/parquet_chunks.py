@@ -28,7 +28,7 @@ from fsst.parquet_format import (
     Input,
     Leaf,
     MetaField,
-    Unsupported,
+    UnsupportedError,
 )
 from fsst.parquet_pages import (
     DataPage,
@@ -78,9 +78,7 @@ class NewChunk:
         starts = np.cumsum([0, *map(len, self.pages)]).tolist()
         skipped = len(self.pages) - len(self.rows)
         first_rows = np.cumsum([0, *self.rows]).tolist()
-        return [
-            (starts[skipped + i], len(page), first_rows[i]) for i, page in enumerate(self.pages[skipped:])
-        ]
+        return [(starts[skipped + i], len(page), first_rows[i]) for i, page in enumerate(self.pages[skipped:])]
 
     def metadata(self, chunk: Chunk, start: int) -> Struct:
         """The ColumnMetaData of `chunk` with these pages, the first of which is at byte `start` of the file."""
@@ -121,7 +119,7 @@ def to_fsst(
 
     Raises
     ------
-    Unsupported
+    UnsupportedError
         The chunk is in a form that is not taken apart, or a page would pass 2 GiB.
     """
     ahead, pages = data_pages(file, chunk, verify)
@@ -155,9 +153,9 @@ def _sections(values: pa.ChunkedArray, pages: list[DataPage], table: SymbolTable
         codes, offsets, wide = _core.compress(table._native, *rows_of(batch), threads)
         first = 0
         for page in pages[index:end]:
-            ends = np.frombuffer(offsets, np.int64 if wide else np.int32)
+            ends = np.asarray(memoryview(offsets).cast("q" if wide else "i"))
             if 9 + 4 * page.num_present + int(ends[first + page.num_present]) - int(ends[first]) > MAX_PAGE:
-                raise Unsupported(f"{page.raw.where}: its codes pass {MAX_PAGE} bytes")
+                raise UnsupportedError(f"{page.raw.where}: its codes pass {MAX_PAGE} bytes")
             yield _core.page_encode(codes, offsets, wide, first, page.num_present, fsst=True)
             first += page.num_present
         start += count
@@ -241,7 +239,7 @@ def page_codes(page: DataPage) -> tuple[np.ndarray, memoryview]:
         offsets, start = _core.page_offsets(page.values, page.num_present)
     except CorruptDataError as error:
         page.raw.fail(str(error))
-    return np.frombuffer(offsets, np.int32), memoryview(page.values)[start:]
+    return np.asarray(memoryview(offsets).cast("i")), memoryview(page.values)[start:]
 
 
 def from_fsst(
@@ -263,12 +261,12 @@ def from_fsst(
             text, ends = _core.decompress(found.table._native, *rows, False, threads)
         except CorruptDataError as error:
             page.raw.fail(str(error))
-        if text is None or len(text) + 4 * page.num_present > MAX_PAGE:
+        if text is None or isinstance(ends, int) or len(text) + 4 * page.num_present > MAX_PAGE:
             page.raw.fail(f"its codes decompress to more than a page can hold, {MAX_PAGE} bytes")
         if encoding == DELTA_LENGTH:
             section: Any = _core.page_encode(text, ends, False, 0, page.num_present, fsst=False)
         else:
-            section = _plain(text, np.frombuffer(ends, np.int32))
+            section = _plain(text, np.asarray(memoryview(ends).cast("i")))
         new.add(v2_page_bytes(page, encoding, section, codec[1], checksum), page.num_rows)
     return new
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from fsst.errors import CorruptDataError, FsstError
 from fsst.thrift import BINARY, I32, I64, STRUCT, Items, Struct, read_struct, write_struct
 
-__all__ = ["Chunk", "Footer", "Input", "Leaf", "Output", "RowGroup", "Unsupported", "open_input", "open_output"]
+__all__ = ["Chunk", "Footer", "Input", "Leaf", "Output", "RowGroup", "UnsupportedError", "open_input", "open_output"]
 
 MAGIC = b"PAR1"
 MAGIC_ENCRYPTED = b"PARE"
@@ -44,7 +44,7 @@ MAX_LEVEL = 255
 MAX_PAGE = 2**31 - 1
 
 
-class Unsupported(FsstError):
+class UnsupportedError(FsstError):
     """A column chunk in a form that this package does not take apart, though it may be valid."""
 
 
@@ -258,7 +258,7 @@ class RowGroup:
         rows = struct.get(GroupField.NUM_ROWS, I64)
         if len(columns) != len(leaves) or rows is None or rows < 0:
             raise CorruptDataError(
-                f"row group {index}: {len(columns)} column chunks and {rows} rows, for {len(leaves)} leaves of the schema"
+                f"row group {index}: {len(columns)} column chunks and {rows} rows, the schema has {len(leaves)} leaves"
             )
         self.num_rows = int(rows)
         self.chunks = [Chunk(column, leaf, index, end) for column, leaf in zip(columns, leaves, strict=True)]

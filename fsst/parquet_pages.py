@@ -42,7 +42,7 @@ from fsst.parquet_format import (
     PageField,
     SchemaField,
     SymbolTableField,
-    Unsupported,
+    UnsupportedError,
     parquet_bytes,
 )
 from fsst.symbol_table import SymbolTable
@@ -172,7 +172,9 @@ def _decompress(page: RawPage, codec: int, data: memoryview, size: int) -> Any:
         return data
     name = CODEC_NAMES.get(codec)
     if name is None:
-        raise Unsupported(f"{page.where} is compressed with Parquet's codec {codec}, which pyarrow has no name for")
+        raise UnsupportedError(
+            f"{page.where} is compressed with Parquet's codec {codec}, which pyarrow has no name for"
+        )
     if size == 0:
         return b""  # some writers store nothing then
     try:
@@ -248,11 +250,11 @@ def data_page(raw: RawPage, leaf: Leaf, codec: int) -> DataPage:
 
     Raises
     ------
-    Unsupported
+    UnsupportedError
         The levels are packed in the way that Parquet has given up, or lists are nested too deeply.
     """
     if max(leaf.max_definition, leaf.max_repetition) > MAX_LEVEL:
-        raise Unsupported(f"{raw.where}: levels up to {leaf.max_definition}, {leaf.max_repetition}")
+        raise UnsupportedError(f"{raw.where}: levels up to {leaf.max_definition}, {leaf.max_repetition}")
     if raw.type == DATA_PAGE:
         return _data_page_v1(raw, leaf, codec)
     if raw.type == DATA_PAGE_V2:
@@ -274,7 +276,7 @@ def _data_page_v1(raw: RawPage, leaf: Leaf, codec: int) -> DataPage:
             continue
         encoding = part.get(field, I32)
         if encoding != RLE:
-            raise Unsupported(f"{raw.where}: {name} levels have encoding {encoding}, only RLE (3) is taken apart")
+            raise UnsupportedError(f"{raw.where}: {name} levels have encoding {encoding}, only RLE (3) is taken apart")
         size = int.from_bytes(data[:4], "little")
         if len(data) < 4 or size > len(data) - 4:
             raw.fail(f"{name} levels take {size} bytes, they say, {max(len(data) - 4, 0)} are left")
@@ -315,7 +317,7 @@ def decode_levels(data: Any, most: int, count: int, where: str) -> np.ndarray:
     """Levels as an array of uint8; zeros where `most` is 0, since nothing is stored then."""
     if most == 0:
         return np.zeros(count, np.uint8)
-    return np.frombuffer(_core.decode_levels(data, most, count, where), np.uint8)
+    return np.asarray(memoryview(_core.decode_levels(data, most, count, where)))
 
 
 def _count(raw: RawPage, leaf: Leaf, repetition: Any, definition: Any, count: int) -> tuple[int, int]:
@@ -337,7 +339,7 @@ def data_pages(file: Input, chunk: Chunk, verify: bool = True) -> tuple[list[Raw
     ------
     CorruptDataError
         A page is not what its header or the chunk's metadata say, or stands where it must not.
-    Unsupported
+    UnsupportedError
         See `data_page`.
     """
     ahead: list[RawPage] = []
@@ -392,9 +394,11 @@ def page_bytes(
     """Header and body of a page, whose parts follow each other in `body`, and their size without compression."""
     size = sum(len(piece) for piece in body)
     if max(size, uncompressed) > MAX_PAGE:
-        raise Unsupported(f"a page would have {max(size, uncompressed)} bytes, more than {MAX_PAGE}")
+        raise UnsupportedError(f"a page would have {max(size, uncompressed)} bytes, more than {MAX_PAGE}")
     header = Struct(
-        (PageField.TYPE, I32, kind), (PageField.UNCOMPRESSED_SIZE, I32, uncompressed), (PageField.COMPRESSED_SIZE, I32, size)
+        (PageField.TYPE, I32, kind),
+        (PageField.UNCOMPRESSED_SIZE, I32, uncompressed),
+        (PageField.COMPRESSED_SIZE, I32, size),
     )
     if checksum:
         crc = 0
@@ -406,7 +410,9 @@ def page_bytes(
     return b"".join([start, *body]), len(start) + uncompressed
 
 
-def v2_page_bytes(page: DataPage, encoding: int, values: Any, codec: pa.Codec | None, checksum: bool) -> tuple[bytes, int]:
+def v2_page_bytes(
+    page: DataPage, encoding: int, values: Any, codec: pa.Codec | None, checksum: bool
+) -> tuple[bytes, int]:
     """The data page `page`, as version 2, with `values` in `encoding` in place of its own."""
     compressed = compress_body(values, codec)
     levels = len(page.repetition) + len(page.definition)

@@ -35,7 +35,9 @@ def read_chunk(file: Input, chunk: Chunk, value_type: pa.DataType, verify: bool 
     lengths = [np.diff(offsets) for offsets in found.offsets]
     valid = None
     if any(page.num_nulls for page in found.pages):
-        levels = [decode_levels(p.definition, chunk.leaf.max_definition, p.num_values, p.raw.where) for p in found.pages]
+        levels = [
+            decode_levels(p.definition, chunk.leaf.max_definition, p.num_values, p.raw.where) for p in found.pages
+        ]
         valid = np.concatenate(levels) == chunk.leaf.max_definition
     return _column(found.table, value_type, lengths, found.codes, valid)
 
@@ -57,7 +59,8 @@ def _column(
     fsst_type = FsstType(table, value_type, pa.large_binary() if wide else pa.binary())
     buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(data)]
     storage = pa.Array.from_buffers(fsst_type.storage_type, len(of_values), buffers)
-    return FsstArray.from_storage(fsst_type, storage)
+    column: FsstArray = FsstArray.from_storage(fsst_type, storage)
+    return column
 
 
 @dataclass
@@ -129,5 +132,5 @@ class ChunkIndex:
             # The values before a row are its position among the values.
             positions = (np.cumsum(present) - 1)[positions][valid].tolist()
         offsets, data = page_codes(found)
-        ends = memoryview(offsets)
+        ends = offsets.data
         codes += [data[ends[position] : ends[position + 1]] for position in positions]

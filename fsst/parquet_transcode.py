@@ -35,14 +35,14 @@ from fsst.parquet_format import (
     MetaField,
     Output,
     RowGroup,
-    Unsupported,
+    UnsupportedError,
     footer_bytes,
     open_input,
     open_output,
 )
 from fsst.symbol_table import SymbolTable
-from fsst.thrift import I32, I64, LIST, STRUCT, Items, Struct, read_struct, write_struct
 from fsst.threads import thread_count
+from fsst.thrift import I32, I64, LIST, STRUCT, Items, Struct, read_struct, write_struct
 
 __all__ = ["TranscodeResult", "leaves_named", "plain_copy", "transcode", "transcode_known"]
 
@@ -224,8 +224,10 @@ def transcode_known(
             choice = tables.setdefault(leaf, _Tables(effort, share_symbol_tables))
             choose = choice.choose if given is None else lambda values: given
             try:
-                new = to_fsst(file, chunk, choose, *arguments, known(leaf, first_rows[chunk.row_group], chunk.num_values))
-            except Unsupported:
+                new = to_fsst(
+                    file, chunk, choose, *arguments, known(leaf, first_rows[chunk.row_group], chunk.num_values)
+                )
+            except UnsupportedError:
                 return None
             return new if new is None or new.size < chunk.size or not only_if_smaller else None
 
@@ -449,7 +451,6 @@ def _write_offset_index(file: Input, chunk: _Moved, out: Output) -> None:
     struct.set(ChunkField.OFFSET_INDEX, I64, out.position)
     struct.set(ChunkField.OFFSET_INDEX_LENGTH, I32, len(data))
     out.write(data)
-
 
 
 def plain_copy(file: Input, footer: Footer, row_group: int, leaves: set[Leaf], threads: int, verify: bool) -> pa.Buffer:
