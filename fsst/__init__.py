@@ -6,8 +6,11 @@
 'https://example.org/b'
 >>> fsst.decompress(column).type
 DataType(string)
+
+`fsst.codec` works on raw buffers, for encoders of your own.
 """
 
+from fsst import codec
 from fsst.array import FsstArray, FsstScalar, FsstType
 from fsst.convert import compress, decompress, train
 from fsst.errors import CorruptDataError, FsstError
@@ -22,6 +25,7 @@ __all__ = [
     "FsstScalar",
     "FsstType",
     "SymbolTable",
+    "codec",
     "compress",
     "decompress",
     "train",

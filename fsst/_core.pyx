@@ -5,7 +5,9 @@ Every entry reads in the same order: validate, allocate, ``with nogil``, check t
 Nothing here knows pyarrow or numpy; buffers come and go through the buffer protocol.
 """
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer,
+)
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -95,9 +97,9 @@ cdef extern from "csrc/rows.hpp" namespace "fsst" nogil:
                                    size_t first_bit) noexcept
 
 
-cdef extern from "csrc/matcher.hpp" namespace "fsst" nogil:
-    cdef cppclass Matcher:
-        Matcher(const CSymbolTable& table) except +
+cdef extern from "csrc/interrupt.hpp" namespace "fsst" nogil:
+    cdef cppclass Interrupt:
+        Interrupt(cbool (*poll)(void*) noexcept nogil, void* argument) noexcept
 
 
 cdef extern from "csrc/decode_table.hpp" namespace "fsst" nogil:
@@ -105,12 +107,21 @@ cdef extern from "csrc/decode_table.hpp" namespace "fsst" nogil:
         DecodeTable(const CSymbolTable& table) except +
 
 
-cdef extern from "csrc/compress.hpp" namespace "fsst" nogil:
+cdef extern from "csrc/encoder.hpp" namespace "fsst" nogil:
+    cdef cppclass Matcher:
+        pass
+
     size_t compress_row(const Matcher& matcher, const uint8_t* text, size_t size, uint8_t* codes) noexcept
+
+    cdef cppclass Encoder:
+        Encoder(const CSymbolTable& table) except +
+        void prepare(size_t raw_bytes) except +
+        const Matcher& matcher() noexcept
 
 
 cdef extern from "csrc/isa.hpp" namespace "fsst" nogil:
     cdef enum class Isa(int):
+        plain
         baseline
         avx2
         avx512
@@ -129,24 +140,22 @@ cdef extern from "csrc/usage.hpp" namespace "fsst" nogil:
 
 
 cdef extern from "csrc/parallel.hpp" namespace "fsst" nogil:
-    ctypedef cbool (*Interrupted)(void*) noexcept nogil
-
     cdef cppclass Measured:
         Outcome outcome
         cbool ascii
         cbool interrupted
 
     cbool compress_column[Offset, CodeOffset](
-        const Matcher& matcher, const Rows[Offset]& rows, uint8_t* codes, CodeOffset* ends,
-        size_t threads, Interrupted interrupted, void* argument, size_t& written) except +
+        const Encoder& encoder, const Rows[Offset]& rows, uint8_t* codes, CodeOffset* ends, Isa isa,
+        size_t threads, Interrupt& interrupt, size_t& written) except +
     Measured measure_column[Offset, TextOffset](
         const DecodeTable& table, const Rows[Offset]& rows, TextOffset* ends, Isa isa,
-        size_t threads, Interrupted interrupted, void* argument) except +
+        size_t threads, Interrupt& interrupt) except +
     cbool decode_column[Offset](
         const DecodeTable& table, const Rows[Offset]& rows, const Measured& measured, uint8_t* text, Isa isa,
-        size_t threads, Interrupted interrupted, void* argument) except +
+        size_t threads, Interrupt& interrupt) except +
     int64_t check_utf8_column[TextOffset](
-        const Rows[TextOffset]& text, Isa isa, size_t threads, Interrupted interrupted, void* argument) except +
+        const Rows[TextOffset]& text, Isa isa, size_t threads, Interrupt& interrupt) except +
 
 
 cdef extern from "csrc/train.hpp" namespace "fsst" nogil:
@@ -164,7 +173,7 @@ cdef extern from "csrc/train.hpp" namespace "fsst" nogil:
     cdef struct TrainOptions:
         Effort effort
         int max_per_prefix
-        Interrupted stop
+        cbool (*stop)(void*) noexcept nogil
         void* stop_arg
 
     CSymbolTable c_train "fsst::train"(const vector[ColumnPiece]& pieces, const TrainOptions& options) except +
@@ -176,9 +185,12 @@ offset_limit = int(os.environ.get("FSST_TEST_OFFSET_LIMIT", 2**31 - 1))
 cdef int64_t limit_of_narrow = offset_limit
 
 
+ISA_NAMES = {"plain": Isa.plain, "baseline": Isa.baseline, "avx2": Isa.avx2, "avx512": Isa.avx512}
+
+
 cdef Isa choose_isa() except *:
     """The processor's best instruction set, or a lower one by FSST_FORCE_ISA."""
-    names = {"baseline": Isa.baseline, "avx2": Isa.avx2, "avx512": Isa.avx512}
+    names = ISA_NAMES
     best = detect_isa()
     forced = os.environ.get("FSST_FORCE_ISA")
     if not forced:
@@ -192,6 +204,16 @@ cdef Isa choose_isa() except *:
 
 
 cdef Isa isa = choose_isa()
+
+
+def set_isa(name):
+    """Use another instruction set from now on, for tests and benchmarks that compare; returns the one before."""
+    global isa
+    before = [known for known in ISA_NAMES if ISA_NAMES[known] == isa][0]
+    if name not in ISA_NAMES or ISA_NAMES[name] > detect_isa():
+        raise ValueError(f"no instruction set {name!r} here")
+    isa = ISA_NAMES[name]
+    return before
 
 
 # --- Buffers ---------------------------------------------------------------------------------
@@ -236,17 +258,22 @@ cdef uint8_t NOTHING[8]
 
 
 cdef class Source:
-    """A contiguous buffer of somebody else's, held while a kernel works on it."""
+    """A contiguous buffer of somebody else's, held while a kernel works on it; `name` is for errors."""
 
     cdef Py_buffer view
     cdef bint held
     cdef uint8_t* data
     cdef size_t size
 
-    def __cinit__(self, source, bint writable=False):
+    def __cinit__(self, source, str name, bint writable=False):
         self.data = NOTHING
-        PyObject_GetBuffer(source, &self.view, PyBUF_WRITABLE if writable else PyBUF_SIMPLE)
+        try:
+            PyObject_GetBuffer(source, &self.view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (PyBUF_WRITABLE if writable else 0))
+        except (BufferError, TypeError, ValueError) as error:
+            raise type(error)(f"{name}: {error}") from None
         self.held = True
+        if self.view.format != NULL and b"O" in <bytes> self.view.format:
+            raise TypeError(f"{name} holds Python objects, not bytes")
         self.size = <size_t> self.view.len
         if self.size > 0:
             self.data = <uint8_t*> self.view.buf
@@ -317,7 +344,7 @@ cdef Output open_output(out, uint64_t size, str what, size_t alignment=1):
         output.own = allocate(size)
         output.data = output.own.data
         return output
-    output.given = Source(out, writable=True)
+    output.given = Source(out, what, writable=True)
     if output.given.size < size:
         raise ValueError(f"{what} has room for {output.given.size} bytes, {size} are needed")
     if <size_t> output.given.data % alignment != 0:
@@ -332,12 +359,12 @@ cdef int32_t NO_OFFSETS[4]  # zeros: the offsets of a column without rows, 4 or 
 cdef Column open_column(data, offsets, bint wide, int64_t first, int64_t count):
     cdef Column column = Column.__new__(Column)
     # pyarrow says None for buffers without bytes.
-    cdef Source source = Source(b"" if offsets is None else offsets)
+    cdef Source source = Source(b"" if offsets is None else offsets, "offsets")
     cdef size_t width = 8 if wide else 4
     cdef Outcome outcome
     cdef Buffer aligned
     cdef int64_t there = <int64_t> (source.size // width)
-    column.bytes = Source(b"" if data is None else data)
+    column.bytes = Source(b"" if data is None else data, "data")
     column.wide = wide
     if first < 0 or count < 0:
         raise ValueError(f"rows {first} to {first} + {count}: neither may be negative")
@@ -391,6 +418,8 @@ cdef int check(Outcome o, str what) except -1:
     cdef Status s = o.status
     if s == Status.ok:
         return 0
+    # A single value has no row. Bytes count from the start of the codes' buffer.
+    has, ends = (f": row {o.row} has", f": row {o.row} ends") if o.row >= 0 else (" have", " end")
     if s == Status.table_too_short:
         message = f"{what} has {o.size} bytes, its header alone needs {o.limit}"
     elif s == Status.table_bad_version:
@@ -413,10 +442,10 @@ cdef int check(Outcome o, str what) except -1:
     elif s == Status.offset_past_end:
         message = f"{what}: offset {o.size} at row {o.row} is past the end of the data, which has {o.limit} bytes"
     elif s == Status.code_unknown:
-        message = (f"{what}: row {o.row} has code {o.size} at byte {o.position}, "
+        message = (f"{what}{has} code {o.size} at byte {o.position}, "
                    f"but the symbol table has {o.limit} symbols")
     elif s == Status.escape_at_end:
-        message = f"{what}: row {o.row} ends in an escape (byte {o.position}) without its literal"
+        message = f"{what}{ends} in an escape (byte {o.position}) without its literal"
     elif s == Status.delta_cut:
         message = f"{what}: at byte {o.position} DELTA_BINARY_PACKED needs {o.size} bytes, {o.limit} are left"
     elif s == Status.delta_bad_varint:
@@ -459,21 +488,25 @@ cdef int check(Outcome o, str what) except -1:
     raise CorruptDataError(message)
 
 
-cdef class Interrupt:
+cdef class Signals:
     """Lets kernels look for signals, and keeps what a signal handler raised."""
 
     cdef object error
+    cdef Interrupt* interrupt
 
-    cdef void* argument(self) noexcept:
-        return <void*> self
+    def __cinit__(self):
+        self.interrupt = new Interrupt(look_for_signals, <void*> self)
+
+    def __dealloc__(self):
+        del self.interrupt
 
 
-cdef cbool interrupted(void* argument) noexcept nogil:
+cdef cbool look_for_signals(void* signals) noexcept nogil:
     with gil:
         try:
             PyErr_CheckSignals()
         except BaseException as error:
-            (<Interrupt> argument).error = error
+            (<Signals> signals).error = error
             return True
     return False
 
@@ -481,16 +514,28 @@ cdef cbool interrupted(void* argument) noexcept nogil:
 # --- Symbol tables ---------------------------------------------------------------------------
 
 
+cdef enum:
+    SMALL_VALUE = 1024  # bytes of a single value up to which it is worked on without a column around it
+
+
+cdef Buffer single_row(Source source):
+    """The offsets of a column with one row."""
+    cdef Buffer offsets = allocate(16)
+    (<int64_t*> offsets.data)[0] = 0
+    (<int64_t*> offsets.data)[1] = <int64_t> source.size
+    return offsets
+
+
 cdef class Table:
     """A symbol table and what the kernels look up in it. Immutable; shared between threads."""
 
     cdef CSymbolTable table
     cdef DecodeTable* decoder
-    cdef Matcher* matcher
+    cdef Encoder* encoder
 
     def __dealloc__(self):
         del self.decoder
-        del self.matcher
+        del self.encoder
 
     @property
     def count(self):
@@ -507,11 +552,12 @@ cdef class Table:
             result.append(PyBytes_FromStringAndSize(<const char*> text, length))
         return tuple(result)
 
-    cdef Matcher* get_matcher(self) except NULL:
-        # Built on first use: tables that only decode never pay for it.
-        if self.matcher == NULL:
-            self.matcher = new Matcher(self.table)
-        return self.matcher
+    cdef Encoder* get_encoder(self, size_t raw_bytes) except NULL:
+        # Built on first use: tables that only decode never pay for it, nor small columns for what large ones need.
+        if self.encoder == NULL:
+            self.encoder = new Encoder(self.table)
+        self.encoder.prepare(raw_bytes)
+        return self.encoder
 
     def to_bytes(self, str format):
         """The serialized form, or None where the symbols' order is another format's."""
@@ -533,32 +579,29 @@ cdef class Table:
         return wrap_table(in_parquet_order(self.table) if format == "parquet" else in_cwida_order(self.table))
 
     def compress(self, text):
-        cdef Source source = Source(text)
-        cdef Matcher* matcher = self.get_matcher()
-        cdef Buffer codes = allocate(2 * <uint64_t> source.size)
+        cdef Source source = Source(text, "text")
+        cdef uint8_t codes[2 * SMALL_VALUE]
         cdef size_t size
-        with nogil:
-            size = compress_row(matcher[0], source.data, source.size, codes.data)
-        return PyBytes_FromStringAndSize(<const char*> codes.data, <Py_ssize_t> size)
+        if source.size > SMALL_VALUE:
+            return bytes(compress(self, text, single_row(source), True, 0, 1, 1)[0])
+        size = compress_row(self.get_encoder(0).matcher(), source.data, source.size, codes)
+        return PyBytes_FromStringAndSize(<const char*> codes, <Py_ssize_t> size)
 
     def decompress(self, codes):
-        cdef Source source = Source(codes)
+        cdef Source source = Source(codes, "codes")
         cdef int64_t offsets[2]
         cdef Rows[int64_t] rows
-        cdef uint8_t small[1024]
-        cdef uint8_t* text = small
-        cdef Buffer large
+        cdef uint8_t text[8 * SMALL_VALUE]
         cdef Outcome outcome
+        if source.size > SMALL_VALUE:
+            return bytes(decompress(self, codes, single_row(source), True, 0, 1, True, 1)[0])
         offsets[0], offsets[1] = 0, <int64_t> source.size
         rows.data, rows.offsets, rows.count = source.data, offsets, 1
-        if decode_row_bound(source.size) > sizeof(small):
-            large = allocate(decode_row_bound(source.size))
-            text = large.data
-        with nogil:
-            outcome = decode_row(self.decoder[0], rows, 0, text)
+        assert decode_row_bound(source.size) <= sizeof(text)
+        outcome = decode_row(self.decoder[0], rows, 0, text)
+        outcome.row = -1
         check(outcome, "codes")
         return PyBytes_FromStringAndSize(<const char*> text, outcome.size)
-
 
     @property
     def cwida_fields(self):
@@ -594,7 +637,7 @@ def table_from_symbols(symbols, int16_t terminator=-1, bint zero_terminated=Fals
 
 
 def table_from_bytes(data, str format):
-    cdef Source source = Source(data)
+    cdef Source source = Source(data, "symbol table")
     cdef CSymbolTable table
     if format == "parquet":
         check(parse_parquet(source.data, source.size, table), "symbol table")
@@ -604,6 +647,12 @@ def table_from_bytes(data, str format):
 
 
 # --- Columns ---------------------------------------------------------------------------------
+
+
+def first_invalid_utf8(data, offsets, bint wide, int64_t first, int64_t count, size_t threads):
+    """The first row that is not UTF-8, or -1."""
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    return find_invalid_utf8(column.bytes.data, column.offsets, column.count, wide, threads)
 
 
 def code_uses(data, offsets, bint wide, int64_t first, int64_t count):
@@ -619,17 +668,20 @@ def code_uses(data, offsets, bint wide, int64_t first, int64_t count):
     return [uses[code] for code in range(256)]
 
 
-def compress_bound(int64_t size):
+MOST_BYTES = 2**62 - 1
+
+
+def compress_bound(size):
     """The most bytes of codes that `size` bytes of text can become."""
-    if size < 0 or size > <int64_t> 1 << 62:
-        raise ValueError(f"size must lie between 0 and 2**62, not {size}")
+    if size < 0 or size > MOST_BYTES:
+        raise ValueError(f"size must lie between 0 and 2**62 - 1, not {size}")
     return 2 * size
 
 
 def row_is_inside(data, offsets, bint wide, int64_t row):
     """Whether the offsets of one row lie in the buffers, in order: pyarrow reads rows without looking."""
-    cdef Source bytes = Source(b"" if data is None else data)
-    cdef Source source = Source(b"" if offsets is None else offsets)
+    cdef Source bytes = Source(b"" if data is None else data, "data")
+    cdef Source source = Source(b"" if offsets is None else offsets, "offsets")
     cdef size_t width = 8 if wide else 4
     cdef int64_t start, end
     cdef int32_t pair[2]
@@ -647,10 +699,12 @@ def row_is_inside(data, offsets, bint wide, int64_t row):
 def hides_bytes(data, offsets, bint wide, int64_t first, int64_t count, validity):
     """Whether rows that the bitmap `validity` (bit `first` for the first row) marks as null have bytes."""
     cdef Column column = open_column(data, offsets, wide, first, count)
-    cdef Source bits = Source(validity)
+    cdef Source bits = Source(validity, "validity")
     cdef cbool hidden
     if <uint64_t> (first + count) > 8 * <uint64_t> bits.size:
-        raise ValueError(f"{first + count} rows need as many bits of validity, the buffer holds {8 * bits.size}")
+        raise CorruptDataError(
+            f"{first + count} rows need as many bits of validity, the buffer holds {8 * bits.size}"
+        )
     with nogil:
         if wide:
             hidden = nulls_hide_bytes(<const int64_t*> column.offsets, column.count, bits.data, <size_t> first)
@@ -666,7 +720,7 @@ def compress(Table table, data, offsets, bint wide, int64_t first, int64_t count
     Both are written into `out` and `out_offsets` where these are given.
     """
     cdef Column column = open_column(data, offsets, wide, first, count)
-    cdef Matcher* matcher = table.get_matcher()
+    cdef Encoder* encoder = table.get_encoder(column.total())
     cdef uint64_t bound = 2 * <uint64_t> column.total()
     cdef bint out_wide = out_offsets_wide if out_offsets is not None else bound > <uint64_t> limit_of_narrow
     if not out_wide and bound > <uint64_t> limit_of_narrow:
@@ -675,8 +729,7 @@ def compress(Table table, data, offsets, bint wide, int64_t first, int64_t count
     cdef Output codes = open_output(out, bound, "out")
     cdef Output ends = open_output(out_offsets, (column.count + 1) * width, "out_offsets", width)
     check_apart(codes, ends, column)
-    cdef Interrupt interrupt = Interrupt()
-    cdef void* argument = interrupt.argument()
+    cdef Signals signals = Signals()
     cdef size_t written = 0
     cdef cbool done
     cdef Rows[int32_t] narrow = column.narrow_rows()
@@ -686,20 +739,20 @@ def compress(Table table, data, offsets, bint wide, int64_t first, int64_t count
     with nogil:
         if out_wide:
             if wide:
-                done = compress_column(matcher[0], broad, codes.data, <int64_t*> ends.data + 1, threads,
-                                       interrupted, argument, written)
+                done = compress_column(encoder[0], broad, codes.data, <int64_t*> ends.data + 1, isa, threads,
+                                       signals.interrupt[0], written)
             else:
-                done = compress_column(matcher[0], narrow, codes.data, <int64_t*> ends.data + 1, threads,
-                                       interrupted, argument, written)
+                done = compress_column(encoder[0], narrow, codes.data, <int64_t*> ends.data + 1, isa, threads,
+                                       signals.interrupt[0], written)
         else:
             if wide:
-                done = compress_column(matcher[0], broad, codes.data, <int32_t*> ends.data + 1, threads,
-                                       interrupted, argument, written)
+                done = compress_column(encoder[0], broad, codes.data, <int32_t*> ends.data + 1, isa, threads,
+                                       signals.interrupt[0], written)
             else:
-                done = compress_column(matcher[0], narrow, codes.data, <int32_t*> ends.data + 1, threads,
-                                       interrupted, argument, written)
+                done = compress_column(encoder[0], narrow, codes.data, <int32_t*> ends.data + 1, isa, threads,
+                                       signals.interrupt[0], written)
     if not done:
-        raise interrupt.error
+        raise signals.error
     return codes.wrap(written), ends.wrap((column.count + 1) * width), bool(out_wide)
 
 
@@ -729,8 +782,7 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
     cdef Output ends = open_output(out_offsets, (column.count + 1) * width, "out_offsets", width)
     # How much `out` must hold is known once the codes are measured; that it is apart must be known before.
     check_apart(open_output(out, 0, "out"), ends, column)
-    cdef Interrupt interrupt = Interrupt()
-    cdef void* argument = interrupt.argument()
+    cdef Signals signals = Signals()
     cdef Measured measured
     cdef cbool done
     cdef Rows[int32_t] narrow = column.narrow_rows()
@@ -741,19 +793,19 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
         if out_wide:
             if wide:
                 measured = measure_column(table.decoder[0], broad, <int64_t*> ends.data + 1, isa, threads,
-                                          interrupted, argument)
+                                          signals.interrupt[0])
             else:
                 measured = measure_column(table.decoder[0], narrow, <int64_t*> ends.data + 1, isa, threads,
-                                          interrupted, argument)
+                                          signals.interrupt[0])
         else:
             if wide:
                 measured = measure_column(table.decoder[0], broad, <int32_t*> ends.data + 1, isa, threads,
-                                          interrupted, argument)
+                                          signals.interrupt[0])
             else:
                 measured = measure_column(table.decoder[0], narrow, <int32_t*> ends.data + 1, isa, threads,
-                                          interrupted, argument)
+                                          signals.interrupt[0])
     if measured.interrupted:
-        raise interrupt.error
+        raise signals.error
     if measured.outcome.status == Status.offsets_overflow or (
         measured.outcome.status == Status.ok and not out_wide and measured.outcome.size > limit_of_narrow
     ):
@@ -763,34 +815,34 @@ def decompress(Table table, data, offsets, bint wide, int64_t first, int64_t cou
     cdef Output text = open_output(out, size, "out")
     with nogil:
         if wide:
-            done = decode_column(table.decoder[0], broad, measured, text.data, isa, threads, interrupted, argument)
+            done = decode_column(table.decoder[0], broad, measured, text.data, isa, threads, signals.interrupt[0])
         else:
-            done = decode_column(table.decoder[0], narrow, measured, text.data, isa, threads, interrupted, argument)
+            done = decode_column(table.decoder[0], narrow, measured, text.data, isa, threads, signals.interrupt[0])
     if not done:
-        raise interrupt.error
+        raise signals.error
     if utf8 and not measured.ascii:
-        check_utf8(text.data, ends.data, column.count, out_wide, threads, interrupt)
+        invalid = find_invalid_utf8(text.data, ends.data, column.count, out_wide, threads)
+        if invalid >= 0:
+            raise CorruptDataError(f"codes: row {invalid} decompresses to bytes that are not UTF-8")
     return text.wrap(size), ends.wrap((column.count + 1) * width)
 
 
-cdef int check_utf8(const uint8_t* text, const void* offsets, size_t count, bint wide, size_t threads,
-                    Interrupt interrupt) except -1:
+cdef int64_t find_invalid_utf8(const uint8_t* text, const void* offsets, size_t count, bint wide,
+                               size_t threads) except -2:
+    cdef Signals signals = Signals()
     cdef Rows[int32_t] narrow
     cdef Rows[int64_t] broad
     cdef int64_t invalid
-    cdef void* argument = interrupt.argument()
     narrow.data, narrow.offsets, narrow.count = text, <const int32_t*> offsets, count
     broad.data, broad.offsets, broad.count = text, <const int64_t*> offsets, count
     with nogil:
         if wide:
-            invalid = check_utf8_column(broad, isa, threads, interrupted, argument)
+            invalid = check_utf8_column(broad, isa, threads, signals.interrupt[0])
         else:
-            invalid = check_utf8_column(narrow, isa, threads, interrupted, argument)
+            invalid = check_utf8_column(narrow, isa, threads, signals.interrupt[0])
     if invalid == -2:
-        raise interrupt.error
-    if invalid >= 0:
-        raise CorruptDataError(f"codes: row {invalid} decompresses to bytes that are not UTF-8")
-    return 0
+        raise signals.error
+    return invalid
 
 
 EFFORTS = {"fast": Effort.fast, "default": Effort.normal, "max": Effort.max}
@@ -807,7 +859,7 @@ def train(pieces, effort):
     cdef ColumnPiece piece
     cdef Column column
     cdef TrainOptions options
-    cdef Interrupt interrupt = Interrupt()
+    cdef Signals signals = Signals()
     cdef CSymbolTable table
     columns = []
     for data, offsets, wide, first, count in pieces:
@@ -819,12 +871,12 @@ def train(pieces, effort):
     check_effort(effort)
     options.effort = EFFORTS[effort]
     options.max_per_prefix = 0
-    options.stop = interrupted
-    options.stop_arg = interrupt.argument()
+    options.stop = look_for_signals
+    options.stop_arg = <void*> signals
     with nogil:
         table = c_train(native, options)
-    if interrupt.error is not None:
-        raise interrupt.error
+    if signals.error is not None:
+        raise signals.error
     return wrap_table(table)
 
 
@@ -838,7 +890,7 @@ cdef extern from "csrc/delta.hpp" namespace "fsst" nogil:
     cdef struct DeltaHeader:
         uint64_t count
 
-    size_t delta_size_of "fsst::delta_size"[Int, Values](const Values& values, size_t count) noexcept
+    size_t delta_bound(size_t count, size_t width) noexcept
     size_t encode_delta[Int, Values](const Values& values, size_t count, uint8_t* out) noexcept
     Outcome parse_delta[Int](const uint8_t* data, size_t size, DeltaHeader& header) noexcept
     Outcome decode_delta[Int](const uint8_t* data, size_t size, const DeltaHeader& header, Int* values) noexcept
@@ -866,30 +918,26 @@ cdef extern from "csrc/page.hpp" namespace "fsst" nogil:
 
 def delta_encode(values, bint wide):
     """DELTA_BINARY_PACKED of an aligned array of int32, or int64 if `wide`."""
-    cdef Source source = Source(values)
-    cdef size_t count = source.size // (8 if wide else 4)
+    cdef Source source = Source(values, "values")
+    cdef size_t width = 8 if wide else 4
     cdef ArrayValues[int32_t] narrow
     cdef ArrayValues[int64_t] broad
+    cdef size_t count = source.size // width
+    # The bound, since finding the exact size takes half as long as encoding.
+    cdef Buffer room = allocate(delta_bound(count, width))
     cdef size_t size
     narrow.values, broad.values = <const int32_t*> source.data, <const int64_t*> source.data
     with nogil:
         if wide:
-            size = delta_size_of[int64_t, ArrayValues[int64_t]](broad, count)
+            size = encode_delta[int64_t, ArrayValues[int64_t]](broad, count, room.data)
         else:
-            size = delta_size_of[int32_t, ArrayValues[int32_t]](narrow, count)
-    result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> size)
-    cdef uint8_t* out = <uint8_t*> PyBytes_AS_STRING(result)
-    with nogil:
-        if wide:
-            encode_delta[int64_t, ArrayValues[int64_t]](broad, count, out)
-        else:
-            encode_delta[int32_t, ArrayValues[int32_t]](narrow, count, out)
-    return result
+            size = encode_delta[int32_t, ArrayValues[int32_t]](narrow, count, room.data)
+    return PyBytes_FromStringAndSize(<const char*> room.data, <Py_ssize_t> size)
 
 
 def delta_decode(data, bint wide, int64_t count=-1):
     """The values, and how many bytes they took. There must be `count`, unless that is negative."""
-    cdef Source source = Source(data)
+    cdef Source source = Source(data, "buffer")
     cdef DeltaHeader header
     cdef Outcome outcome
     if wide:
@@ -915,17 +963,55 @@ cdef PagePlan plan_column(Column column, PageLayout layout, size_t most) noexcep
     return plan_page(column.narrow_rows(), layout, most)
 
 
-def page_plan(data, offsets, bint wide, int64_t first, int64_t count, bint fsst, size_t most):
-    """How many of the rows, none of them null, make a page of at most `most` bytes, and its exact size.
+def page_plan(offsets, positions, int64_t rows, int64_t page_rows, bint fsst, size_t most):
+    """Where to cut a column into pages of at most `most` bytes and `page_rows` rows, and each page's exact size.
 
-    At least one row, if there is one. A page of codes with offsets, or (not `fsst`) of lengths and text.
+    `offsets` (int64) are those of the values that are not null, codes or (not `fsst`) text; `positions`
+    (int64) says at which of the `rows` each stands, None if there are no nulls. A page holds one
+    value at least, whatever its size, unless its rows are null. Tuples (rows, values, size).
     """
-    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef Source source = Source(offsets, "offsets")
+    cdef Source places = Source(b"" if positions is None else positions, "positions")
+    cdef const int64_t* place = <const int64_t*> places.data
+    cdef size_t values = source.size // 8 - 1
     cdef PageLayout layout = PageLayout.fsst if fsst else PageLayout.delta_length
+    cdef Rows[int64_t] left
     cdef PagePlan plan
-    with nogil:
-        plan = plan_column(column, layout, most)
-    return plan.count, plan.size
+    cdef size_t value = 0
+    cdef int64_t row = 0, end
+    if source.size < 8 or (<int64_t> values != rows if positions is None else places.size // 8 != values):
+        raise ValueError(f"{source.size // 8} offsets and {places.size // 8} positions do not belong to {rows} rows")
+    if page_rows < 1:
+        raise ValueError(f"page_rows must be positive, not {page_rows}")
+    check(check_offsets(<const int64_t*> source.data, values, <size_t> 1 << 62), "offsets")
+    pages = []
+    while row < rows:
+        end = row + page_rows if page_rows < rows - row else rows
+        left.data, left.offsets, left.count = NOTHING, <const int64_t*> source.data + value, 0
+        if positions is None:
+            left.count = <size_t> (end - row)
+        else:
+            left.count = first_not_below(place + value, values - value, end)
+        with nogil:
+            plan = plan_page(left, layout, most)
+        if plan.count < left.count:
+            end = place[value + plan.count] if positions is not None else row + <int64_t> plan.count
+        if end <= row:
+            raise ValueError(f"positions do not ascend at value {value + plan.count}")
+        pages.append((end - row, plan.count, plan.size))
+        row, value = end, value + plan.count
+    return pages
+
+
+cdef size_t first_not_below(const int64_t* ascending, size_t count, int64_t limit) noexcept:
+    cdef size_t low = 0, middle
+    while low < count:
+        middle = low + (count - low) // 2
+        if ascending[middle] < limit:
+            low = middle + 1
+        else:
+            count = middle
+    return low
 
 
 def page_encode(data, offsets, bint wide, int64_t first, int64_t count, bint fsst):
@@ -949,7 +1035,7 @@ def page_encode(data, offsets, bint wide, int64_t first, int64_t count, bint fss
 
 def page_offsets(data, int64_t count):
     """The ``count + 1`` offsets (int32, from 0 on) of a page of codes, and where its codes begin; checked."""
-    cdef Source source = Source(data)
+    cdef Source source = Source(data, "buffer")
     cdef Page page
     cdef Outcome outcome
     if count < 0:

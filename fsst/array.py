@@ -38,6 +38,9 @@ __all__ = [
 
 METADATA_VERSION = 1
 
+# What pyarrow and we raise at arrays that a foreign file has filled with nonsense; a repr must live with it.
+_BROKEN = (ValueError, IndexError, pa.ArrowException)
+
 # Value types by the name that the metadata gives them; fixed_size_binary[n] besides.
 VALUE_TYPES: dict[str, pa.DataType] = {
     str(value_type): value_type
@@ -153,7 +156,8 @@ class FsstType(pa.ExtensionType):  # type: ignore[misc]
         return hash((self._symbol_table, self._value_type, self.storage_type))
 
     def __repr__(self) -> str:
-        return f"FsstType({self._value_type}, {len(self._symbol_table)} symbols)"
+        large = ", large" if self.storage_type == pa.large_binary() else ""
+        return f"FsstType({self._value_type}, {len(self._symbol_table)} symbols{large})"
 
     __str__ = __repr__
 
@@ -370,16 +374,18 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         return _unpickle, (sink.getvalue(),)
 
     def _summary(self) -> str:
-        storage = self.storage
-        codes = pc.sum(pc.binary_length(storage)).as_py() or 0
+        try:
+            codes = str(pc.sum(pc.binary_length(self.storage)).as_py() or 0)
+        except _BROKEN:
+            codes = "?"
         return f"{len(self)} rows, {self.null_count} null, {codes} bytes of codes, {len(self.symbol_table)} symbols"
 
     def _preview(self) -> pa.Array | None:
         """A few rows from both ends, decompressed; None where the codes are corrupt."""
-        rows = self if len(self) <= 10 else pa.concat_arrays([self.slice(0, 5), self.slice(len(self) - 5)])
         try:
+            rows = self if len(self) <= 10 else pa.concat_arrays([self.slice(0, 5), self.slice(len(self) - 5)])
             return decompress_leaf(rows, large=True)
-        except CorruptDataError:
+        except _BROKEN:
             return None
 
     def to_string(self, **kwargs: Any) -> str:
@@ -460,7 +466,13 @@ def compress_leaf(
     parts = []
     for array in arrays:
         array = with_offsets(array)
-        parts.append((array, *_core.compress(symbol_table._native, *rows_of(array), threads)))
+        rows = rows_of(array)
+        if value_type in _TEXT:
+            # Arrow does not enforce it, and decompressing would refuse what was let through here.
+            invalid = _core.first_invalid_utf8(*rows, threads)
+            if invalid >= 0:
+                raise ValueError(f"row {invalid} of a {value_type} column is not UTF-8; cast the column to binary")
+        parts.append((array, *_core.compress(symbol_table._native, *rows, threads)))
     # Offsets of 8 bytes were reserved where the worst case would need them; the codes rarely do.
     wide = any(len(codes) > _core.offset_limit for _, codes, _, _ in parts)
     fsst_type = FsstType(symbol_table, value_type, pa.large_binary() if wide else pa.binary())

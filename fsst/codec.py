@@ -17,6 +17,7 @@ True
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any
 
@@ -36,7 +37,7 @@ Offsets = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 def compress_bound(size: int) -> int:
     """The most bytes of codes that `size` bytes of text can become: twice as many."""
-    return _core.compress_bound(size)
+    return _core.compress_bound(operator.index(size))
 
 
 def train(data: Any, offsets: Any, *, effort: str = "default") -> SymbolTable:
@@ -158,7 +159,7 @@ def _native(symbol_table: SymbolTable) -> _core.Table:
 
 def _rows(data: Any, offsets: Any) -> tuple[Any, Any, bool, int, int]:
     if data is None:
-        raise TypeError("a buffer is needed, not None")
+        raise TypeError("text and codes come in a bytes-like object, not None")
     wide, count = _offset_array(offsets, "offsets")
     if count == 0:
         raise ValueError("offsets is empty; rows + 1 offsets are needed, one for no rows")
@@ -167,7 +168,12 @@ def _rows(data: Any, offsets: Any) -> tuple[Any, Any, bool, int, int]:
 
 def _offset_array(offsets: Any, name: str) -> tuple[bool, int]:
     """Whether the entries are 8 bytes wide, and how many there are."""
-    view = memoryview(offsets)
+    try:
+        view = memoryview(offsets)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be a contiguous one-dimensional array of int32 or int64, not {type(offsets).__name__}"
+        ) from None
     # The prefixes mean native byte order; numpy has "=" where an array is not aligned.
     native = "@=<" if sys.byteorder == "little" else "@=>"
     integers = view.format is not None and view.format.lstrip(native) in ("i", "l", "q")

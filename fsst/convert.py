@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from fsst import _core
@@ -17,6 +19,7 @@ from fsst.array import (
     rows_of,
     with_offsets,
 )
+from fsst.errors import CorruptDataError
 from fsst.leaves import has_leaf, map_leaves
 from fsst.symbol_table import SymbolTable
 from fsst.threads import thread_count
@@ -113,7 +116,14 @@ def compress(
     workers = thread_count(threads)
     column = _import(data)
     if isinstance(column, (pa.Table, pa.RecordBatch)):
-        return _map_table(column, _is_leaf, lambda name: _compressor(_table_for(symbol_table, name), effort, workers))
+        if isinstance(symbol_table, Mapping) and (unknown := set(symbol_table) - set(column.schema.names)):
+            raise ValueError(f"symbol_table names columns that there are not: {', '.join(map(repr, sorted(unknown)))}")
+        return _map_table(
+            column,
+            _is_leaf,
+            lambda name: _compressor(_table_for(symbol_table, name), effort, workers),
+            "string or binary",
+        )
     if isinstance(symbol_table, Mapping):
         raise TypeError("symbol_table may be a mapping only where data is a table")
     arrays, data_type = _pieces(column)
@@ -157,20 +167,38 @@ def decompress(data: Any, *, large: bool = False, threads: int | None = None) ->
     workers = thread_count(threads)
 
     def visit(arrays: list[pa.Array], data_type: pa.DataType) -> list[pa.Array]:
-        plain = [decompress_leaf(array, large=large, threads=workers) for array in arrays]
+        plain = []
+        for i, array in enumerate(arrays):
+            with _naming(f"chunk {i}" if len(arrays) > 1 else ""):
+                plain.append(decompress_leaf(array, large=large, threads=workers))
         if len({array.type for array in plain}) > 1:  # some have become large
             widest = next(array.type for array in plain if array.type != data_type.value_type)
             plain = [array.cast(widest) for array in plain]
         return plain
 
     if isinstance(data, (pa.Table, pa.RecordBatch)):
-        return _map_table(data, _is_compressed, lambda name: visit)
+        return _map_table(data, _is_compressed, lambda name: visit, "compressed", _IMPORT_FIRST)
     if not isinstance(data, (pa.Array, pa.ChunkedArray)):
         raise TypeError(f"decompress takes compressed pyarrow arrays and tables, not {type(data).__name__}")
     if not has_leaf(data.type, _is_compressed):
-        raise TypeError(f"nothing in {data.type} is compressed with FSST")
+        raise TypeError(f"nothing in {data.type} is compressed with FSST {_IMPORT_FIRST}")
     arrays, data_type = _pieces(data)
     return _like(data, arrays, data_type, _is_compressed, visit)
+
+
+# Columns that were read before fsst was there, or through tools that drop extension types, are plain binary.
+_IMPORT_FIRST = "(if it was: import fsst before reading, with a reader that keeps Arrow extension types)"
+
+
+@contextmanager
+def _naming(place: str) -> Iterator[None]:
+    """Say in errors about corrupt data which part of a larger thing they are about."""
+    try:
+        yield
+    except CorruptDataError as error:
+        if not place:
+            raise
+        raise CorruptDataError(f"{place}: {error}") from None
 
 
 # --- What is given -----------------------------------------------------------------------------
@@ -184,22 +212,28 @@ def _import(data: Any) -> Any:
         return data.read_all()
     if isinstance(data, (str, bytes, bytearray, memoryview)):
         raise TypeError(f"a single {type(data).__name__} is no column; pass a list, or use SymbolTable.compress")
+    if isinstance(data, (Mapping, Set)):
+        raise TypeError(f"a {type(data).__name__} has no rows in order; pass a list, or pa.table(...) of columns")
     if hasattr(data, "__arrow_c_array__"):
-        return pa.array(data)
-    if hasattr(data, "__arrow_c_stream__"):
+        return _typed(pa.array(data))
+    objects = getattr(data, "dtype", None) == np.dtype(object)
+    if hasattr(data, "__arrow_c_stream__") and not objects:
         # Frames stream a struct for each of their batches; a column of structs does so as well.
         return pa.table(data) if hasattr(data, "columns") else pa.chunked_array(data)
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, (list, tuple)) or objects:
         kinds = {type(value) for value in data}
         if any(issubclass(kind, str) for kind in kinds) and any(
             issubclass(kind, (bytes, bytearray, memoryview)) for kind in kinds
         ):
             raise TypeError("str and bytes are mixed; a column holds one or the other")
     try:
-        array = pa.array(data)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        return _typed(pa.array(data, from_pandas=objects))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
         raise TypeError(f"cannot make a column of {type(data).__name__}: {error}") from None
-    # Nothing but None, or nothing at all: strings, since only they are compressed here.
+
+
+def _typed(array: Any) -> Any:
+    """`array`; where it holds nothing but None it is of strings, since only they are compressed here."""
     return array.cast(pa.string()) if pa.types.is_null(array.type) else array
 
 
@@ -267,17 +301,19 @@ def _like(column: Any, arrays: list[pa.Array], data_type: pa.DataType, wanted: A
     return pa.chunked_array([], type=map_leaves([pa.nulls(0, data_type)], data_type, wanted, visit)[0].type)
 
 
-def _map_table(table: Any, wanted: Any, visitor_for: Any) -> Any:
+def _map_table(table: Any, wanted: Any, visitor_for: Any, what: str, hint: str = "") -> Any:
     columns, fields = [], []
     found = False
     for field, column in zip(table.schema, table.columns, strict=True):
         if has_leaf(field.type, wanted):
             found = True
             arrays, data_type = _pieces(column)
-            column = _like(column, arrays, data_type, wanted, visitor_for(field.name))
+            with _naming(f"column {field.name!r}"):
+                column = _like(column, arrays, data_type, wanted, visitor_for(field.name))
             field = field.with_type(column.type)
         columns.append(column)
         fields.append(field)
     if not found:
-        raise TypeError(f"no column of the table can be used here; its types are {table.schema.types}")
+        types = ", ".join(f"{field.name}: {field.type}" for field in table.schema)
+        raise TypeError(f"the table has no {what} column; its columns are {types} {hint}".rstrip())
     return type(table).from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))

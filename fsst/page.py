@@ -16,16 +16,33 @@ The encoding is a proposal (apache/parquet-format issue 531): few readers know i
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fsst import _core
-from fsst.array import FsstArray, FsstScalar, FsstType, decompress_leaf, rows_of
+from fsst.array import (
+    FsstArray,
+    FsstScalar,
+    FsstType,
+    compress_leaf,
+    decompress_leaf,
+    is_value_type,
+    rows_of,
+    with_offsets,
+)
 from fsst.errors import CorruptDataError
 from fsst.symbol_table import SymbolTable
+from fsst.threads import thread_count
 
-__all__ = ["DataPage", "decode_data_page", "encode_data_page"]
+__all__ = ["DataPage", "EncodedColumn", "EncodedPage", "PageEncoder", "decode_data_page", "encode_data_page"]
+
+Encoding = Literal["fsst", "delta_length_byte_array"]
 
 
 def encode_data_page(column: FsstArray) -> bytes:
@@ -223,3 +240,259 @@ def _checked(column: FsstArray, compressed: bool) -> FsstArray | pa.Array:
     except CorruptDataError as error:
         raise CorruptDataError(f"data page: {error}") from None
     return column
+
+
+# --- Whole columns -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EncodedPage:
+    """One data page of an `EncodedColumn`.
+
+    Attributes
+    ----------
+    data : bytes
+        The values section.
+    first_row : int
+        The page's first row in the column.
+    rows : int
+        Rows of the page, null or not.
+    values : int
+        Rows that are not null.
+    """
+
+    data: bytes
+    first_row: int
+    rows: int
+    values: int
+
+
+class PageEncoder:
+    """Encodes a column chunk that comes in batches as pages near a size.
+
+    Whether FSST pays is decided for the whole column, so pages come out after the last batch. Until then
+    the encoder holds the batches that it was given, by reference.
+
+    Parameters
+    ----------
+    symbol_table : SymbolTable, optional
+        Trained from all batches if not given; taken over from compressed batches, if all have the same.
+    page_bytes : int
+        Size that the values section of a page does not pass, unless it holds a single value.
+    page_rows : int
+        Rows, null or not, that a page does not pass.
+    fallback : bool
+        False: use FSST whether it pays or not.
+    effort : {"default", "fast", "max"}
+        How much work goes into training.
+    threads : int, optional
+        At most this many; by default as many as there are cores. The result does not depend on it.
+
+    Examples
+    --------
+    >>> encoder = PageEncoder(page_bytes=4096)
+    >>> for start in (0, 5000):
+    ...     encoder.add(pa.array([f"https://example.org/{i}" for i in range(start, start + 5000)]))
+    >>> column = encoder.finish()
+    >>> column.encoding, column.rows, len(column), column.fsst_bytes < column.plain_bytes / 3
+    ('fsst', 10000, 13, True)
+    >>> page = next(iter(column))
+    >>> len(page.data) <= 4096, len(page.data) == column.page_sizes[0]
+    (True, True)
+    >>> decode_data_page(page.data, column.symbol_table, page.values)[0].as_py()
+    b'https://example.org/0'
+    """
+
+    def __init__(
+        self,
+        *,
+        symbol_table: SymbolTable | None = None,
+        page_bytes: int = 1 << 20,
+        page_rows: int = 1 << 20,
+        fallback: bool = True,
+        effort: str = "default",
+        threads: int | None = None,
+    ) -> None:
+        if symbol_table is not None and not isinstance(symbol_table, SymbolTable):
+            raise TypeError(f"symbol_table must be a SymbolTable, not {type(symbol_table).__name__}")
+        for name, value in (("page_bytes", page_bytes), ("page_rows", page_rows)):
+            if not 1 <= value < 2**31:
+                raise ValueError(f"{name} must lie between 1 and 2**31 - 1, not {value}")
+        _core.check_effort(effort)
+        self._symbol_table = symbol_table
+        self._limits = page_bytes, page_rows
+        self._fallback = fallback
+        self._effort = effort
+        self._threads = thread_count(threads)
+        self._batches: list[pa.Array] = []
+        self._value_type: pa.DataType | None = None
+
+    def add(self, batch: Any) -> None:
+        """Append rows: strings or binaries, dictionaries of them, or a compressed column.
+
+        Parameters
+        ----------
+        batch : pyarrow.Array or ChunkedArray, or what `pyarrow.array` makes an array of
+            All batches must hold the same type of value. Codes that were made with the encoder's table
+            go into the pages as they are.
+
+        Raises
+        ------
+        TypeError
+            The values are no strings or binaries, or others than those of the batches before.
+        """
+        if not isinstance(batch, (pa.Array, pa.ChunkedArray)):
+            batch = pa.array(batch)
+        if isinstance(batch.type, FsstType) or pa.types.is_dictionary(batch.type):
+            value_type = batch.type.value_type
+        else:
+            value_type = batch.type
+        if not is_value_type(value_type):
+            raise TypeError(f"cannot encode {batch.type}: a page holds strings or binaries")
+        if self._value_type is not None and value_type != self._value_type:
+            raise TypeError(f"a batch of {value_type} follows batches of {self._value_type}")
+        self._value_type = value_type
+        self._batches += batch.chunks if isinstance(batch, pa.ChunkedArray) else [batch]
+
+    def finish(self) -> EncodedColumn:
+        """The column of all batches. The encoder is empty afterwards, and may be used for another column."""
+        batches, value_type = self._batches, pa.binary() if self._value_type is None else self._value_type
+        self._batches, self._value_type = [], None
+        table = self._symbol_table
+        if table is None:
+            tables = {batch.symbol_table if isinstance(batch, FsstArray) else None for batch in batches}
+            table = tables.pop() if len(tables) == 1 else None
+        plain = [_plain(batch) for batch in batches]
+        if table is None:
+            table = SymbolTable._wrap(_core.train([rows_of(array) for array in plain], self._effort))
+        compressed = [
+            batch
+            if isinstance(batch, FsstArray) and batch.symbol_table == table
+            else compress_leaf([array], value_type, table, self._threads)[0]
+            for batch, array in zip(batches, plain, strict=True)
+        ]
+        as_fsst = _Layout([column.storage for column in compressed], True, *self._limits)
+        as_plain = _Layout(plain, False, *self._limits)
+        table_bytes = len(table.to_bytes())
+        pays = as_fsst.size + table_bytes < as_plain.size
+        return EncodedColumn(
+            "fsst" if pays or not self._fallback else "delta_length_byte_array",
+            table,
+            value_type,
+            as_fsst if pays or not self._fallback else as_plain,
+            as_fsst.size + table_bytes,
+            as_plain.size,
+        )
+
+
+class EncodedColumn:
+    """A column cut into pages, which are written as they are asked for: ``for page in column``.
+
+    A column without rows has no pages; no page is without rows.
+
+    Attributes
+    ----------
+    encoding : {"fsst", "delta_length_byte_array"}
+        What the pages hold: codes, or (where FSST does not pay) the lengths of all values and their text.
+    symbol_table : SymbolTable
+    value_type : pyarrow.DataType
+        What was encoded.
+    fsst_bytes, plain_bytes : int
+        Bytes of all values sections if encoded the one way (with the symbol table page's body) or the other.
+    """
+
+    def __init__(
+        self,
+        encoding: Encoding,
+        symbol_table: SymbolTable,
+        value_type: pa.DataType,
+        layout: _Layout,
+        fsst_bytes: int,
+        plain_bytes: int,
+    ) -> None:
+        self.encoding: Encoding = encoding
+        self.symbol_table = symbol_table
+        self.value_type = value_type
+        self.fsst_bytes = fsst_bytes
+        self.plain_bytes = plain_bytes
+        self._layout = layout
+
+    @property
+    def pays(self) -> bool:
+        """Whether FSST makes the column smaller, symbol table included."""
+        return self.fsst_bytes < self.plain_bytes
+
+    @property
+    def rows(self) -> int:
+        """Rows of the column, null or not."""
+        return sum(rows for rows, _, _ in self._layout.plan)
+
+    @property
+    def symbol_table_page(self) -> bytes | None:
+        """The body of the symbol table page, which goes before the data pages; None where there is none."""
+        return self.symbol_table.to_bytes() if self.encoding == "fsst" else None
+
+    @property
+    def page_sizes(self) -> list[int]:
+        """Bytes of each page's values section, known before it is written."""
+        return [size for _, _, size in self._layout.plan]
+
+    def __len__(self) -> int:
+        return len(self._layout.plan)
+
+    def __iter__(self) -> Iterator[EncodedPage]:
+        return self._layout.pages()
+
+    def __repr__(self) -> str:
+        return (
+            f"<EncodedColumn of {self.value_type}: {self.rows} rows in {len(self)} pages, {self.encoding}; "
+            f"{self.fsst_bytes} bytes with FSST, {self.plain_bytes} without>"
+        )
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    """A batch as an array with offsets of its value type."""
+    if isinstance(array, FsstArray):
+        array = decompress_leaf(array, large=True)
+    elif pa.types.is_dictionary(array.type):
+        # Through offsets, since pyarrow cannot take from views.
+        array = pa.DictionaryArray.from_arrays(array.indices, with_offsets(array.dictionary)).dictionary_decode()
+    return with_offsets(array)
+
+
+class _Layout:
+    """A column cut into pages of one kind: all sizes known, nothing written yet."""
+
+    def __init__(self, pieces: list[pa.Array], fsst: bool, page_bytes: int, page_rows: int) -> None:
+        self.pieces = [piece for piece in pieces if len(piece)]
+        self.fsst = fsst
+        rows = sum(len(piece) for piece in self.pieces)
+        lengths = pa.chunked_array([pc.binary_length(piece).cast(pa.int64()) for piece in self.pieces], pa.int64())
+        offsets = np.zeros(rows - lengths.null_count + 1, np.int64)
+        np.cumsum(lengths.drop_null().to_numpy(), out=offsets[1:])
+        positions: npt.NDArray[np.int64] | None = None
+        if lengths.null_count:
+            positions = np.flatnonzero(lengths.is_valid().to_numpy()).astype(np.int64, copy=False)
+        limit = min(page_bytes, _core.offset_limit)
+        self.plan = _core.page_plan(offsets, positions, rows, page_rows, fsst, limit)
+        self.size = sum(size for _, _, size in self.plan)
+
+    def pages(self) -> Iterator[EncodedPage]:
+        piece, at, first = 0, 0, 0  # the next row is `at` in pieces[piece]
+        for rows, values, size in self.plan:
+            parts = []
+            left = rows
+            while left:
+                part = self.pieces[piece].slice(at, left)
+                parts.append(part)
+                left -= len(part)
+                at += len(part)
+                if at == len(self.pieces[piece]):
+                    piece, at = piece + 1, 0
+            if len({part.type for part in parts}) > 1:  # some pieces have offsets of 8 bytes
+                parts = [part.cast(pa.large_binary()) for part in parts]
+            page = pa.concat_arrays([part.drop_null() if part.null_count else part for part in parts])
+            data = _core.page_encode(*rows_of(page), fsst=self.fsst)
+            assert len(data) == size and len(page) == values, (len(data), size, len(page), values)
+            yield EncodedPage(data, first, rows, values)
+            first += rows

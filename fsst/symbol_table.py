@@ -23,8 +23,7 @@ class SymbolTable:
     """An immutable table of at most 255 symbols, byte strings of 1 to 8 bytes.
 
     Symbol ``i`` is written as the code ``i``. What no symbol begins is escaped: code 255, then the
-    byte itself. Tables compare and hash by their symbols and the order these stand in, and pickle as
-    their serialized form.
+    byte itself. Tables compare and hash by their symbols and the order these stand in.
 
     Parameters
     ----------
@@ -144,6 +143,9 @@ class SymbolTable:
     @classmethod
     def from_bytes(cls, data: Any, format: str = "parquet") -> SymbolTable:
         """Read a serialized table, checking all of it.
+
+        Tables of other writers may hold a symbol twice, which the constructor refuses; the lower code
+        then serves for compressing.
 
         Parameters
         ----------

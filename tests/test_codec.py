@@ -370,3 +370,21 @@ def test_efforts_have_names(effort):
 def test_errors_are_fsst_errors():
     with pytest.raises(FsstError):
         codec.decompress(TABLE, b"\x09", np.array([0, 1], np.int32))
+
+
+def test_arrays_of_objects_hold_pointers_not_bytes():
+    objects = np.zeros(8, object)
+    offsets = np.array([0, 8], np.int32)
+    with pytest.raises(TypeError, match="out holds Python objects"):
+        codec.compress(SymbolTable(), b"aaaabbbb", offsets, out=np.zeros(16, object))
+    with pytest.raises(TypeError, match="data holds Python objects"):
+        codec.compress(SymbolTable(), objects, offsets)
+
+
+def test_bounds_end_where_64_bits_do():
+    assert codec.compress_bound(2**62 - 1) == 2**63 - 2
+    for wrong in (-1, 2**62, 2**63, 2**80):
+        with pytest.raises(ValueError, match="size must lie between"):
+            codec.compress_bound(wrong)
+    with pytest.raises(TypeError):
+        codec.compress_bound(1.5)

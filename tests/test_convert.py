@@ -444,7 +444,9 @@ def test_a_table_of_no_rows():
 
 def test_symbol_tables_by_column():
     table = pa.table({"a": ["the a"], "b": ["the b"], "n": [1]})
-    compressed = fsst.compress(table, symbol_table={"a": TABLE, "not there": TABLE})
+    with pytest.raises(ValueError, match="'not there'"):
+        fsst.compress(table, symbol_table={"a": TABLE, "not there": TABLE})
+    compressed = fsst.compress(table, symbol_table={"a": TABLE})
     assert compressed.schema.field("a").type.symbol_table == TABLE
     assert compressed.schema.field("b").type.symbol_table != TABLE
     everywhere = fsst.compress(table, symbol_table=TABLE)
@@ -718,3 +720,38 @@ def test_corrupt_codes_anywhere_are_found():
         with pytest.raises(CorruptDataError, match="code 5"):
             fsst.decompress(data)
     assert fsst.decompress(bad.slice(0, 1)).to_pylist() == ["a"]
+
+
+def test_bytes_that_are_no_utf8_are_refused_at_once():
+    # Arrow lets them into a string array; decompress would have to refuse what compress had taken.
+    for kind, offsets in ((pa.string(), np.int32), (pa.large_string(), np.int64)):
+        buffers = [None, pa.py_buffer(np.array([0, 1, 2], offsets)), pa.py_buffer(b"a\xff")]
+        with pytest.raises(ValueError, match=r"row 1 of a .*string column is not UTF-8; cast the column to binary"):
+            fsst.compress(pa.Array.from_buffers(kind, 2, buffers))
+
+
+@pytest.mark.parametrize("unordered", [{"a": ["b"]}, {"a", "b"}, frozenset("ab")], ids=repr)
+def test_what_has_no_order_is_no_column(unordered):
+    with pytest.raises(TypeError, match="no rows in order"):
+        fsst.compress(unordered)
+
+
+def test_object_arrays_are_taken_like_lists():
+    mixed = np.array(["a", b"b"], object)
+    with pytest.raises(TypeError, match="str and bytes are mixed"):
+        fsst.compress(mixed)
+    assert fsst.compress(np.array(["a", None, float("nan")], object)).to_pylist() == ["a", None, None]
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="str and bytes are mixed"):
+        fsst.compress(pandas.Series(["a", b"b"], dtype=object))
+    assert fsst.compress(pandas.Series(["a", None], dtype=object)).to_pylist() == ["a", None]
+    assert fsst.compress(pandas.Series([], dtype=object)).value_type == pa.string()
+
+
+def test_errors_name_column_and_chunk():
+    good = fsst.compress(pa.array(["the a"]), symbol_table=TABLE)
+    bad = FsstArray.from_storage(good.type, pa.array([b"\x00", b"\xfe"]))
+    with pytest.raises(CorruptDataError, match=r"^column 'text': chunk 1: codes: row 1 has code 254"):
+        fsst.decompress(pa.table({"n": [1, 2, 3], "text": pa.chunked_array([good, bad])}))
+    with pytest.raises(TypeError, match=r"no compressed column.*import fsst before reading"):
+        fsst.decompress(pa.table({"n": [1]}))

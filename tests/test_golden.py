@@ -5,11 +5,12 @@ import json
 import pyarrow as pa
 import pytest
 import reference
-from golden.make import CWIDA_SYMBOLS, ROWS, SYMBOLS
+from golden.make import CWIDA_SYMBOLS, PAGE_ROWS, PAGE_SYMBOLS, ROWS, SYMBOLS
 from helpers import GOLDEN, run_python
 
 import fsst
 from fsst import CorruptDataError, SymbolTable
+from fsst.page import decode_data_page, encode_data_page
 
 BAD = sorted(path.name for path in (GOLDEN / "bad").iterdir() if path.suffix in (".bin", ".arrow"))
 
@@ -56,8 +57,19 @@ def test_column_version_1_is_what_we_write():
     assert column.storage.equals(golden.storage)
 
 
+@pytest.mark.parametrize(("name", "rows"), [("plain", PAGE_ROWS), ("delta", PAGE_ROWS * 50)])
+def test_page(name, rows):
+    data = (GOLDEN / f"page.{name}.bin").read_bytes()
+    table = SymbolTable(PAGE_SYMBOLS)
+    assert decode_data_page(data, table, len(rows)).to_pylist() == rows
+    assert encode_data_page(fsst.compress(rows, symbol_table=table)) == data
+
+
 def refuse(name):
     path = GOLDEN / "bad" / name
+    if name.startswith("page-"):
+        decode_data_page(path.read_bytes(), SymbolTable(PAGE_SYMBOLS), len(PAGE_ROWS))
+        return
     if path.suffix == ".arrow":
         fsst.decompress(read_column(path))
     else:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "decode_table.hpp"
+#include "decompress_plain.hpp"
 #include "escapes.hpp"
 #include "intrinsics.hpp"
 #include "isa.hpp"
@@ -247,6 +248,7 @@ FSST_TARGET_END
 inline void decode(const DecodeTable& table, const uint8_t* codes, size_t size, uint8_t* text,
                    size_t text_size, Isa isa) noexcept {
     using namespace decode_detail;
+    if (isa == Isa::plain) return plain::decode(table, codes, size, text, text_size);
     const uint8_t* const codes_end = codes + size;
     uint8_t* const text_end = text + text_size;
     bool literal = false;

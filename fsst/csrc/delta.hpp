@@ -188,6 +188,12 @@ struct ArrayValues {
     Int operator()(size_t i) const noexcept { return values[i]; }
 };
 
+// The most bytes that `count` integers of `width` bytes are encoded in.
+constexpr size_t delta_bound(size_t count, size_t width) noexcept {
+    const size_t block = delta_detail::kMaxVarint + kDeltaMiniblocks + kDeltaBlock * width;
+    return 4 * delta_detail::kMaxVarint + (count / kDeltaBlock + 1) * block;
+}
+
 // Exactly what encode_delta writes.
 template <class Int, class Values>
 size_t delta_size(const Values& values, size_t count) noexcept {

@@ -3,7 +3,8 @@
 
 #include "port.hpp"
 
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
+// FSST_PORTABLE leaves intrinsics and assembly out, to test what other processors and compilers run.
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__) && !defined(FSST_PORTABLE)
 #define FSST_X86 1
 #else
 #define FSST_X86 0
@@ -33,8 +34,9 @@
 
 namespace fsst {
 
-// Each has what those before it have.
-enum class Isa { baseline, avx2, avx512 };
+// Each has what those before it have. `plain` stands for the slow twins: one lane, one code after the other;
+// tests and benchmarks compare with them.
+enum class Isa { plain, baseline, avx2, avx512 };
 
 // The best that this processor has. avx2 stands for AVX2, BMI1 and BMI2 together. avx512 stands for
 // VBMI2 and quick gathers, that is, Intel since Sapphire Rapids, told by FP16: gathers are known

@@ -433,6 +433,10 @@ template <class Offset, class TextOffset>
 Outcome measure_rows(const DecodeTable& table, const Rows<Offset>& rows, TextOffset* ends, Isa isa,
                      Learned* learned = nullptr) noexcept {
     Learned learn;
+    if (isa == Isa::plain) {
+        if (learned) *learned = Learned{};
+        return plain::measure_rows(table, rows, ends);
+    }
     Outcome found = measure_detail::measure_with<true>(table, rows, ends, isa, learn);
     if (FSST_UNLIKELY(!found.ok())) return plain::measure_rows(table, rows, ends);
     if (learned) *learned = learn;

@@ -2,8 +2,9 @@
 // are joined so that they do not depend on how many parts there were.
 #pragma once
 
-#include "compress.hpp"
 #include "decompress.hpp"
+#include "encoder.hpp"
+#include "interrupt.hpp"
 #include "isa.hpp"
 #include "utf8.hpp"
 
@@ -11,14 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 namespace fsst {
-
-// Polled between parts, with the caller's argument; true abandons the work.
-using Interrupted = bool (*)(void*);
 
 // A part is at least this long before a second thread is worth waking (about 20 us)...
 constexpr size_t kMinPartBytes = 256 * 1024;
@@ -69,16 +69,19 @@ void shift(Offset* ends, size_t count, size_t by) noexcept {
     for (size_t i = 0; i < count; i++) ends[i] = static_cast<Offset>(ends[i] + static_cast<Offset>(by));
 }
 
-// compress_rows over `threads` threads. False if interrupted.
+// Compresses over `threads` threads; call encoder.prepare(rows.total()) first. False if interrupted.
 template <class Offset, class CodeOffset>
-bool compress_column(const Matcher& matcher, const Rows<Offset>& rows, uint8_t* codes, CodeOffset* ends,
-                     size_t threads, Interrupted interrupted, void* argument, size_t& written) {
+bool compress_column(const Encoder& encoder, const Rows<Offset>& rows, uint8_t* codes, CodeOffset* ends,
+                     Isa isa, size_t threads, Interrupt& interrupt, size_t& written) {
     const std::vector<size_t> starts = split_rows(rows, threads);
     const size_t parts = starts.size() - 1;
     std::vector<size_t> sizes(parts);
+    // A thread that gets no memory to work in does without lanes.
+    std::vector<std::unique_ptr<LaneScratch>> scratch(std::min(threads, parts));
+    for (auto& each : scratch) each.reset(encoder.lanes() ? new (std::nothrow) LaneScratch : nullptr);
     written = 0;
     for (size_t first = 0; first < parts; first += threads) {
-        if (first > 0 && interrupted(argument)) return false;
+        if (first > 0 && interrupt.ask()) return false;
         const size_t wave = std::min(threads, parts - first);
         // Each part of a wave gets room for its own worst case behind the codes there are, then
         // they are closed up. What is written never passes the bound of what has been read.
@@ -89,9 +92,10 @@ bool compress_column(const Matcher& matcher, const Rows<Offset>& rows, uint8_t* 
             at += compress_bound(part_of(rows, starts, first + i).total());
         }
         run_together(wave, [&](size_t i) {
-            sizes[first + i] = compress_rows(matcher, part_of(rows, starts, first + i), codes + room[i],
-                                             ends + starts[first + i]);
+            sizes[first + i] = compress_rows(encoder, part_of(rows, starts, first + i), codes + room[i],
+                                             ends + starts[first + i], isa, scratch[i].get(), interrupt);
         });
+        if (interrupt.stopped()) return false;
         for (size_t i = 0; i < wave; i++) {
             std::memmove(codes + written, codes + room[i], sizes[first + i]);
             shift(ends + starts[first + i], starts[first + i + 1] - starts[first + i], written);
@@ -112,7 +116,7 @@ struct Measured {
 
 template <class Offset, class TextOffset>
 Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, TextOffset* ends, Isa isa,
-                        size_t threads, Interrupted interrupted, void* argument) {
+                        size_t threads, Interrupt& interrupt) {
     Measured measured;
     measured.starts = split_rows(rows, threads);
     const size_t parts = measured.starts.size() - 1;
@@ -120,7 +124,7 @@ Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, Text
     std::vector<Outcome> outcomes(parts);
     std::vector<Learned> learned(parts);
     for (size_t first = 0; first < parts; first += threads) {
-        if (first > 0 && interrupted(argument)) {
+        if (first > 0 && interrupt.ask()) {
             measured.interrupted = true;
             return measured;
         }
@@ -161,12 +165,12 @@ Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, Text
 // Decodes what measure_column accepted into `text`, of exactly the size it found. False if interrupted.
 template <class Offset>
 bool decode_column(const DecodeTable& table, const Rows<Offset>& rows, const Measured& measured,
-                   uint8_t* text, Isa isa, size_t threads, Interrupted interrupted, void* argument) {
+                   uint8_t* text, Isa isa, size_t threads, Interrupt& interrupt) {
     const size_t parts = measured.sizes.size();
     std::vector<size_t> before(parts + 1, 0);
     for (size_t part = 0; part < parts; part++) before[part + 1] = before[part] + measured.sizes[part];
     for (size_t first = 0; first < parts; first += threads) {
-        if (first > 0 && interrupted(argument)) return false;
+        if (first > 0 && interrupt.ask()) return false;
         run_together(std::min(threads, parts - first), [&](size_t i) {
             const size_t part = first + i;
             const Rows<Offset> mine = part_of(rows, measured.starts, part);
@@ -179,13 +183,12 @@ bool decode_column(const DecodeTable& table, const Rows<Offset>& rows, const Mea
 
 // The first row of `text` that is not valid UTF-8, or -1. -2 if interrupted.
 template <class TextOffset>
-int64_t check_utf8_column(const Rows<TextOffset>& text, Isa isa, size_t threads, Interrupted interrupted,
-                          void* argument) {
+int64_t check_utf8_column(const Rows<TextOffset>& text, Isa isa, size_t threads, Interrupt& interrupt) {
     const std::vector<size_t> starts = split_rows(text, threads);
     const size_t parts = starts.size() - 1;
     std::vector<int64_t> invalid(parts, -1);
     for (size_t first = 0; first < parts; first += threads) {
-        if (first > 0 && interrupted(argument)) return -2;
+        if (first > 0 && interrupt.ask()) return -2;
         run_together(std::min(threads, parts - first), [&](size_t i) {
             invalid[first + i] = first_invalid_utf8(part_of(text, starts, first + i), isa);
         });

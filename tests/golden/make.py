@@ -23,6 +23,10 @@ SYMBOLS = [b"a", b"\x00", b"\xff", b"ab", b"qu", b"the", b"abcd", b"/page", b"/d
 SYMBOLS += [b"http://", b"example", b"https://", b"test.com"]
 ROWS = ["https://example/page1", None, "", "the quabcde", "a\x00b", "Grüße", None, "http://test.com/data"]
 
+# The worked example of the Parquet proposal (6.1 and 6.2).
+PAGE_SYMBOLS = [b"/page", b"/data", b"http://", b"example", b"https://", b"test.com"]
+PAGE_ROWS = [b"https://example/page1", b"https://example/page2", b"https://test.com/data", b"http://example"]
+
 # The same in the order of "cwida".
 CWIDA_SYMBOLS = reference.cwida_order(SYMBOLS)
 
@@ -56,6 +60,60 @@ def patched(data, old, new):
     return data.replace(old, new)
 
 
+def page(offset_encoding, offsets, codes, num_values=4, offsets_length=None):
+    length = len(offsets) if offsets_length is None else offsets_length
+    return struct.pack("<Bii", offset_encoding, num_values, length) + offsets + codes
+
+
+def bad_pages():
+    """Pages of what should be four values."""
+    rows = [reference.compress(PAGE_SYMBOLS, row) for row in PAGE_ROWS]
+    good = reference.write_page(rows, delta=False)
+    codes = b"".join(rows)
+
+    def plain(*ends):
+        return page(0, struct.pack(f"<{len(ends)}i", *ends), codes)
+
+    ends = [5, 10, 13, 15]
+    delta = reference.delta_encode(ends)
+    block = delta[5:]  # behind the header: 128, 4, count, first value
+    assert reference.write_page(rows, delta=True) == page(1, delta, codes)
+    assert plain(*ends) == good and delta[:5] == b"\x80\x01\x04\x04\x0a"
+    return {
+        "page-empty-file.bin": b"",
+        "page-header-cut.bin": good[:8],
+        "page-offset-encoding-2.bin": b"\2" + good[1:],
+        "page-one-value-more.bin": page(0, struct.pack("<5i", *ends, 15), codes, 5),
+        "page-one-value-less.bin": page(0, struct.pack("<3i", 5, 10, 15), codes, 3),
+        "page-num-values-negative.bin": page(0, good[9:25], codes, -4),
+        "page-offsets-length-negative.bin": page(0, good[9:25], codes, 4, -16),
+        "page-offsets-length-huge.bin": page(0, good[9:25], codes, 4, 2**31 - 1),
+        "page-offsets-length-short.bin": page(0, good[9:25], codes, 4, 12),
+        "page-offsets-cut.bin": good[:24],
+        "page-offset-negative.bin": plain(5, -1, 13, 15),
+        "page-offsets-decrease.bin": plain(5, 13, 10, 15),
+        "page-offset-past-end.bin": plain(5, 10, 13, 16),
+        "page-offset-huge.bin": plain(5, 10, 2**31 - 1, 15),
+        "page-codes-cut.bin": good[:-1],
+        "page-byte-after.bin": good + b"\0",
+        "page-unknown-code.bin": good[:-1] + b"\6",
+        "page-escape-at-end.bin": plain(4, 10, 13, 15),
+        "page-delta-cut.bin": page(1, delta[:-1], codes),
+        "page-delta-header-cut.bin": page(1, delta[:4], codes),
+        "page-delta-byte-after.bin": page(1, delta + b"\0", codes),
+        "page-delta-one-value-more.bin": page(1, reference.delta_encode([*ends, 15]), codes),
+        "page-delta-offsets-decrease.bin": page(1, reference.delta_encode([5, 13, 10, 15]), codes),
+        "page-delta-offset-wraps.bin": page(1, reference.delta_encode([5, 2**31 - 1, -(2**31), 15]), codes),
+        "page-delta-block-0.bin": page(1, b"\0\x04\x04\x0a" + block, codes),
+        "page-delta-block-100.bin": page(1, b"\x64\x01\x04\x0a" + block, codes),
+        "page-delta-miniblocks-0.bin": page(1, b"\x80\x01\x00\x04\x0a" + block, codes),
+        "page-delta-miniblocks-8.bin": page(1, b"\x80\x01\x08\x04\x0a" + block, codes),
+        "page-delta-width-33.bin": page(1, delta[:6] + b"\x21" + delta[7:10] + bytes(33 * 4), codes),
+        "page-delta-first-2-31.bin": page(1, delta[:4] + reference.zigzag(2**31) + block, codes),
+        "page-delta-varint-of-11-bytes.bin": page(1, delta[:4] + b"\x80" * 10 + b"\0" + block, codes),
+    }
+
+
 def main():
     codes = [None if row is None else reference.compress(SYMBOLS, row.encode()) for row in ROWS]
     table = reference.write_parquet(SYMBOLS)
@@ -67,6 +125,10 @@ def main():
         "codes.json": (
             json.dumps({"rows": ROWS, "codes": [c if c is None else c.hex() for c in codes]}, indent=1) + "\n"
         ).encode(),
+        "page.plain.bin": reference.write_page([reference.compress(PAGE_SYMBOLS, row) for row in PAGE_ROWS]),
+        "page.delta.bin": reference.write_page(
+            [reference.compress(PAGE_SYMBOLS, row) for row in PAGE_ROWS * 50], delta=True
+        ),
     }
     plain = column(metadata(), [b"\x00\x01", b"\x02\x02\x02"])
     offsets = struct.pack("<3i", 0, 2, 5)
@@ -110,6 +172,7 @@ def main():
         "column-offset-negative.arrow": patched(plain, offsets, struct.pack("<3i", -1, 2, 5)),
         "column-offsets-decrease.arrow": patched(plain, offsets, struct.pack("<3i", 0, 5, 3)),
         "column-offset-past-end.arrow": patched(plain, offsets, struct.pack("<3i", 0, 2, 2**31 - 1)),
+        **bad_pages(),
     }
     BAD.mkdir(exist_ok=True)
     for folder, files in ((HERE, good), (BAD, bad)):

@@ -1,0 +1,24 @@
+"""What the speed gates ask for: ratios of two things measured interleaved in one process, and why so much.
+
+Measured on two-core virtual machines of two kinds (Zen 3, Sapphire Rapids). A gate stands at roughly two thirds of
+what is measured there on the generated texts, so that it fails when a kernel is lost or broken, not when a
+neighbour is noisy. Figures against other packages, which need not be installed, are in docs/performance.md.
+"""
+
+# Our best kernel against the plain one-lane twin of the same build (FSST_FORCE_ISA=plain).
+COMPRESS_OVER_PLAIN = 1.8  # measured 2.5 to 4: six lanes against one
+DECOMPRESS_OVER_PLAIN = 1.8  # measured 2.5 to 5 with AVX-512, 2 to 3 with AVX2; text and offsets
+
+# Decompressing against pyarrow's own copy of the plain array (pa.concat_arrays of two halves), which reads more
+# bytes than we do but computes nothing: memory bandwidth is the ceiling.
+DECOMPRESS_OVER_COPY = 0.15  # measured 0.3 to 0.5
+
+# Compressing with a table given against zstd level 1 of the same bytes (pyarrow's codec).
+COMPRESS_OVER_ZSTD = 1.2  # measured 2 to 4
+
+# fsst.decompress against the kernel alone, into memory that is there already. The issue's limit is 10 % over the
+# kernel; page faults of fresh memory, which any result costs, are measured apart.
+DECOMPRESS_OVER_KERNEL = 0.7
+
+# Microseconds that fsst.compress and fsst.decompress spend on a column of 1000 short strings outside kernels.
+SMALL_COLUMN_MICROSECONDS = 30

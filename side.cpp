@@ -1,0 +1,2 @@
+#define PRE(x) new_##x
+#include "side.inc"
