@@ -1068,7 +1068,7 @@ cdef unsigned level_width(int most) except 0:
 
 def decode_levels(data, int most, int64_t count, str what):
     """`count` levels from 0 to `most`, a byte each; `what` names the data."""
-    cdef Source source = Source(data)
+    cdef Source source = Source(data, "data")
     cdef unsigned width = level_width(most)
     cdef Outcome outcome
     cdef Buffer levels
@@ -1086,7 +1086,7 @@ def decode_levels(data, int most, int64_t count, str what):
 
 def encode_levels(levels, int most):
     """The bytes of levels from 0 to `most`, which come a byte each."""
-    cdef Source source = Source(levels)
+    cdef Source source = Source(levels, "levels")
     cdef unsigned width = level_width(most)
     cdef Buffer out = allocate(levels_bound(source.size, width))
     cdef size_t i
@@ -1241,7 +1241,7 @@ cdef class ThriftReader:
 def read_thrift(data, int64_t start, str what, make_struct, make_items, make_pairs, int max_depth):
     """The struct that begins at byte `start`, and where it ends."""
     cdef ThriftReader reader = ThriftReader.__new__(ThriftReader)
-    reader.source = Source(data)
+    reader.source = Source(data, "data")
     if start < 0 or <uint64_t> start > reader.source.size:
         raise ValueError(f"byte {start} of {reader.source.size}")
     reader.at, reader.what, reader.max_depth = <size_t> start, what, max_depth
