@@ -242,8 +242,10 @@ class ParquetFile:
                     self._file.native, page_checksum_verification=page_checksum_verification, pre_buffer=False
                 )
                 self._schema = self._arrow.schema_arrow
-            except (pa.ArrowException, OSError) as error:
+            except (pa.ArrowException, OSError, ValueError) as error:
                 raise CorruptDataError(f"footer: pyarrow cannot read it: {error}") from None
+            if len(set(self._schema.names)) < len(self._schema.names):
+                raise FsstError(f"columns are named alike: {', '.join(self._schema.names)}")
             self._stack = stack.pop_all()
         self._row_counts = [group.num_rows for group in self._footer.row_groups]
 
@@ -382,6 +384,15 @@ class ParquetFile:
     def _read_field(
         self, field: _Field, groups: list[int], compressed: bool, threads: int
     ) -> tuple[pa.ChunkedArray, pa.Field]:
+        column, arrow_field = self._read_groups(field, groups, compressed, threads)
+        rows = sum(self._row_counts[group] for group in groups)
+        if len(column) != rows:
+            raise CorruptDataError(f"column {field.name!r}, row groups {groups}: {len(column)} rows, not {rows}")
+        return column, arrow_field
+
+    def _read_groups(
+        self, field: _Field, groups: list[int], compressed: bool, threads: int
+    ) -> tuple[pa.ChunkedArray, pa.Field]:
         if not groups or not field.is_fsst(groups):
             return self._by_pyarrow(field, groups)
         if not field.is_flat:
@@ -441,7 +452,7 @@ class ParquetFile:
 def _read_one(file: pq.ParquetFile, groups: list[int], field: _Field) -> tuple[pa.ChunkedArray, pa.Field]:
     try:
         table = file.read_row_groups(groups, columns=[leaf.name for leaf in field.leaves])
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptDataError(f"column {field.name!r}, row groups {groups}: pyarrow cannot read it: {error}") from None
     return table.column(0), table.schema.field(0)
 

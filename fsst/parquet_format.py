@@ -262,6 +262,9 @@ class RowGroup:
             )
         self.num_rows = int(rows)
         self.chunks = [Chunk(column, leaf, index, end) for column, leaf in zip(columns, leaves, strict=True)]
+        for chunk in self.chunks:
+            if chunk.leaf.max_repetition == 0 and chunk.num_values != rows:
+                chunk.fail(f"it has {chunk.num_values} values, the row group {rows} rows")
 
 
 class Footer:

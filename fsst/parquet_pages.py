@@ -500,7 +500,7 @@ def plain_values(ahead: list[RawPage], pages: list[DataPage], chunk: Chunk) -> p
     try:
         with pq.ParquetFile(parquet_bytes(element, meta, total, written)) as file:
             values = file.read(use_threads=False).column(0)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptDataError(f"{chunk.where}: pyarrow cannot read its values: {error}") from None
     if len(values) != total:
         chunk.fail(f"{len(values)} values could be read, there should be {total}")

@@ -60,6 +60,8 @@ _COPY = 1 << 24
 # Text that is compressed to see whether a table suits a row group, taken from so many places.
 _TRIAL_BYTES = 1 << 18
 _TRIAL_PLACES = 16
+# Codes per byte of text, above which strings are not worth compressing: random bytes, images, what is compressed.
+_WORTHWHILE = 0.97
 # A row group gets a table of its own where the one before would take so much more. Columns whose row groups
 # share one are one type when read compressed, which is worth as much.
 _SHARE_TOLERANCE = 0.01
@@ -221,7 +223,7 @@ def transcode_known(
             if encoding != "fsst":
                 return from_fsst(file, chunk, ENCODINGS[encoding], *arguments)
             given = symbol_table.get(leaf.name) if isinstance(symbol_table, Mapping) else symbol_table
-            choice = tables.setdefault(leaf, _Tables(effort, share_symbol_tables))
+            choice = tables.setdefault(leaf, _Tables(effort, share_symbol_tables, only_if_smaller))
             choose = choice.choose if given is None else lambda values: given
             try:
                 new = to_fsst(
@@ -267,8 +269,9 @@ def _codec_of(chunk: Chunk, level: int | None) -> tuple[int, pa.Codec | None]:
 class _Tables:
     """The symbol tables of one column's row groups."""
 
-    def __init__(self, effort: str, share: bool) -> None:
+    def __init__(self, effort: str, share: bool, only_if_smaller: bool) -> None:
         self._effort = effort
+        self._only_if_smaller = only_if_smaller
         self._share = share
         self._table: SymbolTable | None = None
         self._expected = 0.0  # codes per byte of text where the table was trained
@@ -285,9 +288,10 @@ class _Tables:
                 return self._table
         else:
             own = train(values, effort=self._effort)
-        if len(own) == 0:
+        ratio = _ratio(own, sample)
+        if len(own) == 0 or (self._only_if_smaller and ratio > _WORTHWHILE):
             return None
-        self._table, self._expected = own, _ratio(own, sample)
+        self._table, self._expected = own, ratio
         return own
 
 
