@@ -81,7 +81,7 @@ def write_table(
     --------
     >>> import pyarrow as pa
     >>> file = pa.BufferOutputStream()
-    >>> write_table(pa.table({"city": ["Berlin", None, "Bern"] * 1000}), file, compression="none")
+    >>> write_table(pa.table({"city": ["Berlin", None, "Bern"] * 1000}), file, columns=["city"])
     >>> ParquetFile(file.getvalue()).fsst_columns
     ['city']
     """

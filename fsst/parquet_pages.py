@@ -66,11 +66,11 @@ __all__ = [
 ]
 
 _PAGE_NAMES = {
-    DATA_PAGE: "data page",
-    INDEX_PAGE: "index page",
-    DICTIONARY_PAGE: "dictionary page",
-    DATA_PAGE_V2: "data page (version 2)",
-    SYMBOL_TABLE_PAGE: "symbol table page",
+    DATA_PAGE: "a data page",
+    INDEX_PAGE: "an index page",
+    DICTIONARY_PAGE: "a dictionary page",
+    DATA_PAGE_V2: "a data page (version 2)",
+    SYMBOL_TABLE_PAGE: "a symbol table page",
 }
 
 # Room that is made on a header's word alone.
@@ -97,7 +97,7 @@ class RawPage:
         """The struct in the header that belongs to the page's type."""
         found = self.header.get(field, STRUCT)
         if found is None:
-            self.fail(f"its header has no field {field}, which a {_PAGE_NAMES[self.type]} needs")
+            self.fail(f"its header has no field {field}, which {_PAGE_NAMES[self.type]} needs")
         return found  # type: ignore[no-any-return]
 
     def count(self, part: Struct, field: int) -> int:
@@ -259,7 +259,7 @@ def data_page(raw: RawPage, leaf: Leaf, codec: int) -> DataPage:
         return _data_page_v1(raw, leaf, codec)
     if raw.type == DATA_PAGE_V2:
         return _data_page_v2(raw, leaf, codec)
-    raw.fail(f"a {_PAGE_NAMES[raw.type]} stands where a data page is due")
+    raw.fail(f"{_PAGE_NAMES[raw.type]} stands where a data page is due")
 
 
 def _data_page_v1(raw: RawPage, leaf: Leaf, codec: int) -> DataPage:
@@ -347,7 +347,7 @@ def data_pages(file: Input, chunk: Chunk, verify: bool = True) -> tuple[list[Raw
     for raw in raw_pages(file, chunk, verify):
         if raw.type in (DICTIONARY_PAGE, SYMBOL_TABLE_PAGE):
             if ahead or pages:
-                raw.fail(f"a {_PAGE_NAMES[raw.type]} stands after other pages")
+                raw.fail(f"{_PAGE_NAMES[raw.type]} stands after other pages")
             ahead.append(raw)
         else:
             pages.append(data_page(raw, chunk.leaf, chunk.codec))
@@ -360,7 +360,7 @@ def data_pages(file: Input, chunk: Chunk, verify: bool = True) -> tuple[list[Raw
 def symbol_table_of(raw: RawPage, codec: int) -> SymbolTable:
     """The symbol table in a symbol table page."""
     if raw.type != SYMBOL_TABLE_PAGE:
-        raw.fail(f"a {_PAGE_NAMES[raw.type]} stands where the symbol table page is due")
+        raw.fail(f"{_PAGE_NAMES[raw.type]} stands where the symbol table page is due")
     part = raw.part(PageField.SYMBOL_TABLE)
     kind = part.get(SymbolTableField.TYPE, I32)
     if kind != 0:

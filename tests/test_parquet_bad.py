@@ -12,113 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from helpers import GOLDEN, run_python, words
-from parquet_by_hand import data_page, flag, i32, i64, many, parquet, symbol_table_page, text
+from parquet_by_hand import BAD, BOMB, FIRST, SECOND, TABLE, data_page, flag, i32, i64, many, parquet, section, text
 
 import fsst
 from fsst import CorruptDataError, FsstError
 from fsst.parquet import ParquetFile, read_table, transcode
-
-TABLE = symbol_table_page()
-FIRST, SECOND = (data_page(page) for page in by_hand.PAGES)
-BOMB = 2**31 - 1
-
-
-def section(**changes):
-    """The values section of the first page, with bytes replaced at the given places."""
-    codes = [by_hand.reference.compress(by_hand.SYMBOLS, row.encode()) for row in by_hand.PAGES[0] if row is not None]
-    good = bytearray(by_hand.reference.write_page(codes, delta=False))
-    for place, byte in changes.items():
-        good[int(place[1:])] = byte
-    return bytes(good)
 
 
 def zstd_bomb(size):
     # 2 GB of zeros in a few hundred bytes, made without having them.
     piece = pa.Codec("zstd").compress(bytes(1 << 20), asbytes=True)
     return piece * (size >> 20)
-
-
-def first(chunk_codec=0, **options):
-    """A file whose first data page is made with other options."""
-    return parquet([TABLE, data_page(by_hand.PAGES[0], **options), SECOND], codec=chunk_codec)
-
-
-def second(**options):
-    return parquet([TABLE, FIRST, data_page(by_hand.PAGES[1], **options)])
-
-
-def table(*arguments, chunk_codec=0, **options):
-    return parquet([symbol_table_page(*arguments, **options), FIRST, SECOND], codec=chunk_codec)
-
-
-CUT_TABLE = by_hand.reference.write_parquet(by_hand.SYMBOLS)[:-1]
-
-BAD = {
-    # The file and its footer.
-    "no bytes": (b"", "a file of 0 bytes"),
-    "no magic": (b"PAR2" + parquet()[4:], "begins or ends without"),
-    "no magic at the end": (parquet()[:-1] + b"2", "begins or ends without"),
-    "footer longer than the file": (parquet(footer_size=BOMB), f"the footer has {BOMB} bytes"),
-    "footer too short": (parquet(footer_size=20), "footer"),
-    "pages beyond the footer": (
-        parquet(meta={"f7": i64(10**12)}),
-        "'text', row group 0: its pages take bytes 4 to 4 [+] 10",
-    ),
-    "pages before the file": (parquet(meta={"f9": i64(-4), "f18": None}), "field 9 of its metadata is -4"),
-    "no number of values": (parquet(meta={"f5": None}), "field 5 of its metadata is None"),
-    "values as a string": (parquet(meta={"f5": text(b"7")}), "field 5 has Thrift type 8, not 6"),
-    "more values than pages": (parquet(rows=9), "its pages hold 7 values, its metadata says 9"),
-    "type of another column": (parquet(meta={"f1": i32(1)}), "it has type 1, the schema says 6"),
-    "metadata cut": (parquet(meta={"f7": i64(len(TABLE + FIRST) - 5 - 0)}), "'text', row group 0"),
-    # Which page is where.
-    "no symbol table page": (parquet([FIRST, SECOND], table=False), "no symbol table page before its data pages"),
-    "data page before the table": (
-        parquet([FIRST, TABLE, SECOND], meta={"f9": i64(4)}),
-        "row group 0, page 1: a symbol table page stands after other pages",
-    ),
-    "table twice": (parquet([TABLE, TABLE, FIRST, SECOND]), "page 1: a symbol table page stands after other pages"),
-    "dictionary instead of the table": (
-        table(page_type=2),
-        "page 0: a dictionary page stands where the symbol table page is due",
-    ),
-    "table page without its header": (table(part="f10"), "has no field 9"),
-    "data page of no known type": (first(page_type=7), "page type 7"),
-    "index page": (first(page_type=1), "page 1: a index page stands"),
-    "another encoding among the pages": (
-        second(encoding=0),
-        "row group 0, page 2: its encoding is 0",
-    ),
-    # The symbol table.
-    "table of FSST_16": (table(kind=1), "FSST_16, which is not read here"),
-    "table of another type": (table(kind=9), "of type 9"),
-    "table cut": (
-        table(body=CUT_TABLE),
-        "row group 0, page 0: symbol table has 48 bytes, but its length histogram asks for 49",
-    ),
-    "table is a bomb": (
-        table("zstd", uncompressed=BOMB, chunk_codec=6),
-        "page 0",
-    ),
-    "table longer than it says": (table("zstd", uncompressed=48, chunk_codec=6), "page 0"),
-    # Data pages.
-    "page longer than the chunk": (second(size=BOMB), f"page 2: its body has {BOMB}"),
-    "page of negative size": (second(size=-1), "page 2: its header has"),
-    "page claims 2 GiB": (first(uncompressed=BOMB), f"the header says {BOMB - 2}"),
-    "values claimed": (first(header={"f1": i32(BOMB)}), f"{BOMB} are needed"),
-    "nulls claimed": (first(header={"f2": i32(2)}), "its header says 2 nulls"),
-    "no nulls claimed": (first(header={"f2": i32(0)}), "declares 3 values"),
-    "rows claimed": (first(header={"f3": i32(3)}), "nulls in 3 rows"),
-    "levels longer than the page": (first(header={"f5": i32(BOMB)}), f"levels take 0 [+] {BOMB}"),
-    "levels cut": (first(header={"f5": i32(1)}), "1 bytes hold 0 levels"),
-    "wrong checksum": (
-        parquet([TABLE, data_page(by_hand.PAGES[0], checksum=True)[:-1] + b"\0", SECOND]),
-        "page 1: its checksum is",
-    ),
-    "compressed, it says": (first(header={"f7": flag(True)}, chunk_codec=6), "page 1: .* zstd"),
-    "codec that is none": (first(codec="zstd", chunk_codec=3), "codec 3"),
-    "unknown code": (first(section=section(s21=6)), "code 6"),
-    "offset past the end": (first(section=section(s9=99)), "page 1: data page: "),
-}
 
 
 def look(data):
