@@ -45,7 +45,7 @@ from fsst.thrift import I32, I64, LIST, STRUCT, Items, Struct
 __all__ = ["CodePages", "NewChunk", "code_pages", "from_fsst", "to_fsst"]
 
 # Pages are compressed together up to this many bytes of text.
-_BATCH = 1 << 26
+_BATCH = 1 << 24
 
 
 @dataclass

@@ -231,7 +231,11 @@ def transcode_known(
                 )
             except UnsupportedError:
                 return None
-            return new if new is None or new.size < chunk.size or not only_if_smaller else None
+            if new is None or not only_if_smaller:
+                return new
+            # An offset index, and where it and the symbol table are, come on top where there was none.
+            had_index = ChunkField.OFFSET_INDEX in chunk.struct
+            return new if new.size + 24 + (0 if had_index else 16 * len(new.rows) + 24) < chunk.size else None
 
         with open_output(dest) as out:
             return _write_file(file, footer, out, rewrite, progress)

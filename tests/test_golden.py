@@ -77,6 +77,9 @@ def refuse(name):
     if name.startswith("page-"):
         decode_data_page(path.read_bytes(), SymbolTable(PAGE_SYMBOLS), len(PAGE_ROWS))
         return
+    if path.suffix == ".parquet":
+        fsst.decompress(fsst.parquet.read_table(path, compressed=True))
+        return
     if path.suffix == ".arrow":
         fsst.decompress(read_column(path))
     else:

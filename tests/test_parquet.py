@@ -4,19 +4,22 @@ import io
 import itertools
 import os
 import random
+from pathlib import Path
 
 import numpy as np
 import parquet_by_hand as by_hand
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from helpers import words
+from helpers import run_python, words
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import fsst
 import fsst.parquet
 from fsst.parquet import ParquetFile, read_table, transcode, write_table
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def parquet(table, **options):
@@ -597,6 +600,12 @@ def test_row_groups_stream(tmp_path):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 2 * peaks[0]
+
+
+def test_the_example_runs():
+    example = str(EXAMPLES / "parquet.py")
+    code = f"import runpy, sys; sys.argv = ['x']; runpy.run_path({example!r}, run_name='__main__')"
+    assert "the same table" in run_python(f"import sys; sys.path.insert(0, {str(EXAMPLES)!r}); {code}")
 
 
 def test_repr():

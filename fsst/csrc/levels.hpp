@@ -1,5 +1,6 @@
 // Parquet's definition and repetition levels: runs of equal values, and values packed into a few bits
-// (the "RLE/bit-packing hybrid" of Parquet's Encodings.md, without a length in front). A level takes a byte here.
+// (the "RLE/bit-packing hybrid" of Parquet's Encodings.md, without a length in front). A level takes a byte
+// here.
 #pragma once
 
 #include "port.hpp"
@@ -78,7 +79,8 @@ inline Outcome decode_levels(const uint8_t* data, size_t size, unsigned width, u
         } else {
             for (size_t i = 0; i < take; i += 8) {
                 // A group of eight levels is `width` bytes, eight at most.
-                // SAFETY: next_run has seen that the bytes of all groups are there; levels has room for count.
+                // SAFETY: next_run has seen that the bytes of all groups are there; levels has room for
+                // count.
                 uint64_t word = load_up_to_8(run.at + i / 8 * width, width);
                 const size_t end = take - i < 8 ? take - i : 8;
                 for (size_t j = 0; j < end; j++, word >>= width) {
