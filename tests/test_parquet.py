@@ -6,8 +6,10 @@ import os
 import random
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import parquet_by_hand as by_hand
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -220,14 +222,15 @@ def test_pages_of_version_1_that_begin_within_a_row():
 
 
 LEAVES = st.none() | st.text("ab", max_size=9) | st.just("abcabc" * 50)
-TYPES = st.recursive(
-    st.sampled_from([pa.string(), pa.binary(), pa.int32()]),
-    lambda kinds: st.one_of(
-        kinds.map(pa.list_),
-        st.tuples(kinds, kinds).map(lambda pair: pa.struct([("x", pair[0]), ("y", pair[1])])),
-    ),
-    max_leaves=3,
-)
+
+
+def _around(kinds):
+    """These types, and lists and structs of them."""
+    pairs = st.tuples(kinds, kinds).map(lambda pair: pa.struct([("x", pair[0]), ("y", pair[1])]))
+    return kinds | kinds.map(pa.list_) | pairs
+
+
+TYPES = _around(_around(st.sampled_from([pa.string(), pa.binary(), pa.int32()])))
 
 
 def values(kind):
@@ -301,6 +304,33 @@ def test_many_rows_and_a_value_longer_than_a_page():
     assert read_table(file).equals(table)
     assert ParquetFile(file).take([300_000, 5, 300_001])["text"].equals(table["text"].take([300_000, 5, 300_001]))
     assert pq.read_table(io.BytesIO(back(file.getvalue()))).equals(table)
+
+
+@pytest.mark.parametrize(
+    "options", ["", ", PARQUET_VERSION 'V2'", ", CODEC 'zstd', ROW_GROUP_SIZE 2048", ", CODEC 'gzip'"]
+)
+def test_what_duckdb_writes_and_reads(options, tmp_path):
+    table = NESTED.select(["text", "binary", "list", "struct"])
+    theirs, ours = tmp_path / "theirs.parquet", tmp_path / "ours.parquet"
+    with duckdb.connect() as connection:
+        connection.register("t", table)
+        connection.execute(f"COPY t TO '{theirs}' (FORMAT parquet{options})")
+        made = small(theirs)
+        assert read_table(made).equals(pq.read_table(theirs))
+        ours.write_bytes(back(made))
+        assert metadata(ours.read_bytes()) == metadata(theirs.read_bytes())
+        query = "SELECT count(*), min(text), max(text) FROM '{}' WHERE text > 'm'"
+        assert connection.execute(query.format(ours)).fetchall() == connection.execute(query.format(theirs)).fetchall()
+
+
+@pytest.mark.parametrize("codec", ["uncompressed", "snappy", "zstd", "lz4", "gzip", "brotli"])
+def test_what_polars_writes_and_reads(codec):
+    frame = polars.from_arrow(NESTED.select(["text", "binary", "list", "struct"]))
+    file = io.BytesIO()
+    frame.write_parquet(file, compression=codec, row_group_size=500, data_page_size=2000)
+    made = small(file.getvalue())
+    assert read_table(made).equals(pq.read_table(file))
+    assert polars.read_parquet(io.BytesIO(back(made))).equals(frame)
 
 
 # --- When FSST does not pay --------------------------------------------------------------------
