@@ -55,6 +55,8 @@ cdef extern from "csrc/status.hpp" namespace "fsst" nogil:
         page_delta_count
         page_delta_left
         page_codes_left
+        levels_cut
+        level_too_high
 
     cdef struct Outcome:
         Status status
@@ -477,6 +479,10 @@ cdef int check(Outcome o, str what) except -1:
         message = f"{what}: offsets take {o.size} bytes, but offset_array_length (byte 5) is {o.limit}"
     elif s == Status.page_codes_left:
         message = f"{what}: the last value ends at {o.size}, but the data section has {o.limit} bytes"
+    elif s == Status.levels_cut:
+        message = f"{what}: {o.position} bytes hold {o.size} levels, {o.limit} are needed"
+    elif s == Status.level_too_high:
+        message = f"{what}: a level is {o.size}, the schema allows {o.limit}"
     else:
         raise AssertionError(f"status {<int> s} has no message")  # a new status without its words
     raise CorruptDataError(message)
@@ -1048,3 +1054,205 @@ def page_offsets(data, int64_t count):
         outcome = read_page_offsets(page, <int32_t*> offsets.data)
     check(outcome, "data page")
     return offsets, page.codes_start
+
+
+# --- Levels of Parquet pages -----------------------------------------------------------------
+
+
+cdef extern from "csrc/levels.hpp" namespace "fsst" nogil:
+    Outcome check_levels(const uint8_t* data, size_t size, unsigned width, uint64_t count) noexcept
+    Outcome decode_levels_to "fsst::decode_levels"(const uint8_t* data, size_t size, unsigned width, uint8_t most,
+                                                   uint8_t* levels, size_t count) noexcept
+    size_t levels_bound(size_t count, unsigned width) noexcept
+    size_t encode_levels_to "fsst::encode_levels"(const uint8_t* levels, size_t count, unsigned width,
+                                                  uint8_t* out) noexcept
+
+
+cdef unsigned level_width(int most) except 0:
+    if not 1 <= most <= 255:
+        raise ValueError(f"levels up to {most}: between 1 and 255 is possible")
+    return <unsigned> (<object> most).bit_length()
+
+
+def decode_levels(data, int most, int64_t count, str what):
+    """`count` levels from 0 to `most`, a byte each; `what` names the data."""
+    cdef Source source = Source(data, "data")
+    cdef unsigned width = level_width(most)
+    cdef Outcome outcome
+    cdef Buffer levels
+    if count < 0:
+        raise ValueError(f"{count} levels")
+    with nogil:
+        outcome = check_levels(source.data, source.size, width, <uint64_t> count)
+    check(outcome, what)
+    levels = allocate(<uint64_t> count)
+    with nogil:
+        outcome = decode_levels_to(source.data, source.size, width, <uint8_t> most, levels.data, levels.size)
+    check(outcome, what)
+    return levels
+
+
+def encode_levels(levels, int most):
+    """The bytes of levels from 0 to `most`, which come a byte each."""
+    cdef Source source = Source(levels, "levels")
+    cdef unsigned width = level_width(most)
+    cdef Buffer out = allocate(levels_bound(source.size, width))
+    cdef size_t i
+    cdef size_t size
+    for i in range(source.size):
+        if source.data[i] > most:
+            raise ValueError(f"level {source.data[i]} at {i}, but {most} is the highest")
+    with nogil:
+        size = encode_levels_to(source.data, source.size, width, out.data)
+    return PyBytes_FromStringAndSize(<const char*> out.data, <Py_ssize_t> size)
+
+
+# --- Thrift's compact protocol ---------------------------------------------------------------
+
+
+cdef enum:
+    THRIFT_TRUE = 1
+    THRIFT_FALSE = 2
+    THRIFT_BYTE = 3
+    THRIFT_I16 = 4
+    THRIFT_I32 = 5
+    THRIFT_I64 = 6
+    THRIFT_DOUBLE = 7
+    THRIFT_BINARY = 8
+    THRIFT_LIST = 9
+    THRIFT_SET = 10
+    THRIFT_MAP = 11
+    THRIFT_STRUCT = 12
+    THRIFT_UUID = 13
+
+
+cdef class ThriftReader:
+    """Reads structs into the classes of fsst/thrift.py. No byte is read before it is known to be there."""
+
+    cdef Source source
+    cdef size_t at
+    cdef str what
+    cdef object make_struct, make_items, make_pairs
+    cdef int max_depth
+
+    cdef object fail(self, str message):
+        return CorruptDataError(f"{self.what}: byte {self.at} of {self.source.size}: {message}")
+
+    cdef int byte(self) except -1:
+        if self.at >= self.source.size:
+            raise self.fail("the bytes end within a Thrift struct")
+        # SAFETY: the line above.
+        self.at += 1
+        return self.source.data[self.at - 1]
+
+    cdef uint64_t varint(self, int bits) except? 0:
+        cdef uint64_t value = 0
+        cdef int shift = 0
+        cdef uint64_t byte
+        while shift < 70:
+            byte = <uint64_t> self.byte()
+            # The tenth byte holds the 64th bit alone.
+            if shift == 63 and byte > 1:
+                break
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if bits < 64 and value >> bits != 0:
+                    raise self.fail(f"a number takes more than {bits} bits")
+                return value
+            shift += 7
+        raise self.fail("a number takes more than 64 bits")
+
+    cdef object integer(self, int bits):
+        cdef uint64_t folded = self.varint(bits)
+        return <int64_t> (folded >> 1) ^ -<int64_t> (folded & 1)
+
+    cdef bytes take(self, uint64_t size):
+        if size > self.source.size - self.at:
+            raise self.fail(f"{size} bytes are announced, {self.source.size - self.at} are left")
+        # SAFETY: the line above.
+        self.at += <size_t> size
+        return PyBytes_FromStringAndSize(<const char*> self.source.data + self.at - size, <Py_ssize_t> size)
+
+    cdef size_t count(self, uint64_t count) except? 0:
+        # Each item takes a byte at least, so no count is believed that the bytes could not hold.
+        if count > self.source.size - self.at:
+            raise self.fail(f"{count} items are announced, {self.source.size - self.at} bytes are left")
+        return <size_t> count
+
+    cdef int deeper(self, int depth) except -1:
+        if depth >= self.max_depth:
+            raise self.fail(f"more than {self.max_depth} structs and lists within each other")
+        return depth + 1
+
+    cdef object struct(self, int depth):
+        cdef dict fields = {}
+        cdef int header, kind
+        cdef int64_t number = 0
+        depth = self.deeper(depth)
+        while True:
+            header = self.byte()
+            kind = header & 0x0F
+            if kind == 0:
+                return self.make_struct(fields)
+            if header >= 0x10:
+                number += header >> 4
+            else:
+                number = self.integer(16)
+            if number in fields or number > 32767:
+                raise self.fail(f"field {number} stands twice or passes 32767")
+            fields[number] = (kind, self.value(kind, depth) if kind > THRIFT_FALSE else kind == THRIFT_TRUE)
+
+    cdef object value(self, int kind, int depth):
+        if kind == THRIFT_I32:
+            return self.integer(32)
+        if kind == THRIFT_I64:
+            return self.integer(64)
+        if kind == THRIFT_BINARY:
+            return self.take(self.varint(32))
+        if kind == THRIFT_STRUCT:
+            return self.struct(depth)
+        if kind == THRIFT_LIST or kind == THRIFT_SET:
+            return self.items(depth)
+        if kind == THRIFT_TRUE or kind == THRIFT_FALSE:  # as an item
+            return self.byte()
+        if kind == THRIFT_BYTE:
+            return self.take(1)
+        if kind == THRIFT_I16:
+            return self.integer(16)
+        if kind == THRIFT_DOUBLE:
+            return self.take(8)
+        if kind == THRIFT_UUID:
+            return self.take(16)
+        if kind == THRIFT_MAP:
+            return self.pairs(depth)
+        raise self.fail(f"{kind} is no Thrift type")
+
+    cdef object items(self, int depth):
+        cdef int header = self.byte()
+        cdef int kind = header & 0x0F
+        cdef size_t count = self.count(<uint64_t> (header >> 4) if header < 0xF0 else self.varint(32))
+        depth = self.deeper(depth)
+        return self.make_items(kind, [self.value(kind, depth) for _ in range(count)])
+
+    cdef object pairs(self, int depth):
+        cdef size_t count = self.count(self.varint(32))
+        cdef int kinds
+        if count == 0:
+            return self.make_pairs(0, 0, [])
+        kinds = self.byte()
+        depth = self.deeper(depth)
+        return self.make_pairs(kinds >> 4, kinds & 0x0F, [
+            (self.value(kinds >> 4, depth), self.value(kinds & 0x0F, depth)) for _ in range(count)
+        ])
+
+
+def read_thrift(data, int64_t start, str what, make_struct, make_items, make_pairs, int max_depth):
+    """The struct that begins at byte `start`, and where it ends."""
+    cdef ThriftReader reader = ThriftReader.__new__(ThriftReader)
+    reader.source = Source(data, "data")
+    if start < 0 or <uint64_t> start > reader.source.size:
+        raise ValueError(f"byte {start} of {reader.source.size}")
+    reader.at, reader.what, reader.max_depth = <size_t> start, what, max_depth
+    reader.make_struct, reader.make_items, reader.make_pairs = make_struct, make_items, make_pairs
+    struct = reader.struct(0)
+    return struct, reader.at

@@ -2,6 +2,7 @@
 
 import json
 
+import parquet_by_hand
 import pyarrow as pa
 import pytest
 import reference
@@ -9,10 +10,11 @@ from golden.make import CWIDA_SYMBOLS, PAGE_ROWS, PAGE_SYMBOLS, ROWS, SYMBOLS
 from helpers import GOLDEN, run_python
 
 import fsst
+import fsst.parquet
 from fsst import CorruptDataError, SymbolTable
 from fsst.page import decode_data_page, encode_data_page
 
-BAD = sorted(path.name for path in (GOLDEN / "bad").iterdir() if path.suffix in (".bin", ".arrow"))
+BAD = sorted(path.name for path in (GOLDEN / "bad").iterdir() if path.suffix in (".bin", ".arrow", ".parquet"))
 
 
 def read_column(path):
@@ -65,10 +67,18 @@ def test_page(name, rows):
     assert encode_data_page(fsst.compress(rows, symbol_table=table)) == data
 
 
+@pytest.mark.parametrize("name", ["file.fsst.parquet", "file.fsst-as-10.parquet"])
+def test_parquet_files(name):
+    assert fsst.parquet.read_table(GOLDEN / name)["text"].to_pylist() == parquet_by_hand.ROWS
+
+
 def refuse(name):
     path = GOLDEN / "bad" / name
     if name.startswith("page-"):
         decode_data_page(path.read_bytes(), SymbolTable(PAGE_SYMBOLS), len(PAGE_ROWS))
+        return
+    if path.suffix == ".parquet":
+        fsst.decompress(fsst.parquet.read_table(path, compressed=True))
         return
     if path.suffix == ".arrow":
         fsst.decompress(read_column(path))
@@ -130,7 +140,9 @@ make.BAD = make.HERE / "bad"
 make.main()
 """
     )
-    for made in [*tmp_path.glob("*.bin"), *tmp_path.glob("bad/*.bin"), tmp_path / "codes.json"]:
+    for made in [
+        path for pattern in ("*.bin", "*.parquet", "bad/*.bin", "bad/*.parquet") for path in tmp_path.glob(pattern)
+    ]:
         assert made.read_bytes() == (GOLDEN / made.relative_to(tmp_path)).read_bytes(), made.name
 
 

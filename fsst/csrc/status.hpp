@@ -43,6 +43,9 @@ enum class Status : int32_t {
     page_delta_count,       // size: values in the offset array, limit: num_values
     page_delta_left,        // size: bytes that the offsets take, limit: offset_array_length
     page_codes_left,        // size: the last end offset, limit: bytes of the data section
+    // Levels of a Parquet page.
+    levels_cut,      // position: bytes there are, size: levels they hold, limit: levels needed
+    level_too_high,  // size: the level, limit: the highest that the schema allows
 };
 
 struct Outcome {

@@ -16,6 +16,7 @@ HERE = Path(__file__).parent
 BAD = HERE / "bad"
 sys.path.insert(0, str(HERE.parent))
 
+import parquet_by_hand  # noqa: E402
 import reference  # noqa: E402
 
 # All lengths, symbols that begin others, 00 and FF; in the order of the "parquet" format.
@@ -129,6 +130,8 @@ def main():
         "page.delta.bin": reference.write_page(
             [reference.compress(PAGE_SYMBOLS, row) for row in PAGE_ROWS * 50], delta=True
         ),
+        "file.fsst.parquet": parquet_by_hand.parquet(),
+        "file.fsst-as-10.parquet": parquet_by_hand.parquet(encoding=10),
     }
     plain = column(metadata(), [b"\x00\x01", b"\x02\x02\x02"])
     offsets = struct.pack("<3i", 0, 2, 5)
@@ -173,6 +176,7 @@ def main():
         "column-offsets-decrease.arrow": patched(plain, offsets, struct.pack("<3i", 0, 5, 3)),
         "column-offset-past-end.arrow": patched(plain, offsets, struct.pack("<3i", 0, 2, 2**31 - 1)),
         **bad_pages(),
+        **parquet_by_hand.GOLDEN_BAD,
     }
     BAD.mkdir(exist_ok=True)
     for folder, files in ((HERE, good), (BAD, bad)):

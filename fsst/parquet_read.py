@@ -1,0 +1,136 @@
+"""FSST column chunks of flat columns as compressed Arrow columns: whole, or single rows by the page index.
+
+Nested columns are not read here: they go back to PLAIN in memory, and pyarrow reads that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fsst import _core
+from fsst.array import FsstArray, FsstType
+from fsst.errors import CorruptDataError
+from fsst.parquet_chunks import code_pages, page_codes
+from fsst.parquet_format import Chunk, ChunkField, Input, LocationField
+from fsst.parquet_pages import data_page, decode_levels, raw_page, symbol_table_of
+from fsst.symbol_table import SymbolTable
+from fsst.thrift import I32, I64, STRUCT, read_struct
+
+__all__ = ["ChunkIndex", "read_chunk"]
+
+
+def read_chunk(file: Input, chunk: Chunk, value_type: pa.DataType, verify: bool = True) -> FsstArray:
+    """The rows of a chunk of a flat column. Offsets are checked, the codes when they are decompressed.
+
+    Raises
+    ------
+    CorruptDataError
+        A page breaks the format.
+    """
+    found = code_pages(file, chunk, verify)
+    lengths = [np.diff(offsets) for offsets in found.offsets]
+    valid = None
+    if any(page.num_nulls for page in found.pages):
+        levels = [
+            decode_levels(p.definition, chunk.leaf.max_definition, p.num_values, p.raw.where) for p in found.pages
+        ]
+        valid = np.concatenate(levels) == chunk.leaf.max_definition
+    return _column(found.table, value_type, lengths, found.codes, valid)
+
+
+def _column(
+    table: SymbolTable, value_type: pa.DataType, lengths: list[np.ndarray], codes: list[Any], valid: np.ndarray | None
+) -> FsstArray:
+    """A column of the values whose codes follow each other in `codes`; `valid` tells the rows that have one."""
+    data = codes[0] if len(codes) == 1 else b"".join(codes)
+    wide = len(data) > _core.offset_limit
+    of_values = np.concatenate(lengths) if lengths else np.zeros(0, np.int32)
+    if valid is not None:
+        of_rows = np.zeros(len(valid), np.int32)
+        of_rows[valid] = of_values
+        of_values = of_rows
+    offsets = np.zeros(len(of_values) + 1, np.int64 if wide else np.int32)
+    np.cumsum(of_values, out=offsets[1:])
+    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    fsst_type = FsstType(table, value_type, pa.large_binary() if wide else pa.binary())
+    buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(data)]
+    storage = pa.Array.from_buffers(fsst_type.storage_type, len(of_values), buffers)
+    column: FsstArray = FsstArray.from_storage(fsst_type, storage)
+    return column
+
+
+@dataclass
+class ChunkIndex:
+    """Where the pages of a chunk are, and its symbol table: what reading single rows needs."""
+
+    chunk: Chunk
+    table: SymbolTable
+    starts: list[int]
+    sizes: list[int]
+    first_rows: list[int]  # of each page, and the number of rows
+
+    @classmethod
+    def read(cls, file: Input, chunk: Chunk, num_rows: int, verify: bool = True) -> ChunkIndex | None:
+        """The index of a chunk of a flat FSST column, None where it has none."""
+        place = chunk.struct.get(ChunkField.OFFSET_INDEX, I64)
+        size = chunk.struct.get(ChunkField.OFFSET_INDEX_LENGTH, I32)
+        if place is None or size is None:
+            return None
+        where = f"{chunk.where}, offset index"
+        struct, _ = read_struct(file.read(place, size, where), 0, where)
+        starts, sizes, rows = [], [], []
+        for location in struct.items(1, STRUCT) or []:
+            starts.append(location.get(LocationField.OFFSET, I64))
+            sizes.append(location.get(LocationField.SIZE, I32))
+            rows.append(location.get(LocationField.FIRST_ROW, I64))
+        rows.append(num_rows)
+        if None in starts or None in sizes or None in rows:
+            raise CorruptDataError(f"{where}: a page has no offset, size or first row")
+        # Pages follow each other in the chunk, after its table; and rows are counted from 0 on.
+        places, first_rows = np.array([*starts, chunk.start + chunk.size]), np.array(rows)
+        ends = np.concatenate([[chunk.start], places[:-1] + np.array(sizes, np.int64)])
+        if (places < ends).any() or (places < 0).any():
+            raise CorruptDataError(f"{where}: its pages overlap, or lie outside of the chunk")
+        if rows[0] != 0 or (np.diff(first_rows) < 0).any() or (num_rows and not starts):
+            raise CorruptDataError(f"{where}: its pages begin at rows {rows[:3]}... of {num_rows}")
+        ahead = (starts[0] if starts else chunk.start + chunk.size) - chunk.start
+        first = raw_page(file.read(chunk.start, ahead, chunk.where), 0, f"{chunk.where}, page 0", verify)
+        return cls(chunk, symbol_table_of(first, chunk.codec), starts, sizes, rows)
+
+    def take(self, file: Input, rows: np.ndarray, value_type: pa.DataType, verify: bool = True) -> FsstArray:
+        """These rows of the chunk, which ascend. Only the pages that they lie in are read."""
+        pages = np.searchsorted(np.array(self.first_rows), rows, side="right") - 1
+        cuts = np.flatnonzero(np.diff(pages, prepend=-1)).tolist()
+        codes: list[Any] = []
+        valid = np.ones(len(rows), bool)
+        in_order, pages = rows.tolist(), pages[cuts].tolist()
+        for page, first, end in zip(pages, cuts, [*cuts[1:], len(rows)], strict=True):
+            self._take_from_page(file, page, in_order[first:end], valid[first:end], codes, verify)
+        lengths = np.fromiter(map(len, codes), np.int32, len(codes))
+        return _column(self.table, value_type, [lengths], codes or [b""], None if valid.all() else valid)
+
+    def _take_from_page(
+        self, file: Input, page: int, rows: list[int], valid: np.ndarray, codes: list[Any], verify: bool
+    ) -> None:
+        where = f"{self.chunk.where}, page at byte {self.starts[page]}"
+        raw = raw_page(file.read(self.starts[page], self.sizes[page], where), 0, where, verify)
+        found = data_page(raw, self.chunk.leaf, self.chunk.codec)
+        first = self.first_rows[page]
+        count = self.first_rows[page + 1] - first
+        if found.num_values != count:
+            raw.fail(f"it has {found.num_values} rows, the offset index says {count}")
+        positions = [row - first for row in rows]
+        if found.num_nulls:
+            most = self.chunk.leaf.max_definition
+            levels = decode_levels(found.definition, most, count, raw.where)
+            present = levels == most
+            valid[:] = present[positions]
+            # The values before a row are its position among the values.
+            positions = (np.cumsum(present) - 1)[positions][valid].tolist()
+        offsets, data = page_codes(found)
+        ends = offsets.data
+        codes += [data[ends[position] : ends[position + 1]] for position in positions]
