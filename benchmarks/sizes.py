@@ -37,6 +37,7 @@ def invented() -> dict[str, pa.Array]:
         "log lines": texts.log_lines(),
         "names": texts.names(),
         "short column": texts.urls(rows=300),
+        "sorted keys": [f"customer/{i // 7:05}/order/{i:06}" for i in range(30_000)],
     }
     columns = {name: pa.array(rows, pa.string()) for name, rows in plain.items()}
     columns["all of them"] = pa.concat_arrays([columns[name].slice(0, 5000) for name in ("urls", "uuids", "names")])

@@ -100,6 +100,7 @@ cdef extern from "csrc/rows.hpp" namespace "fsst" nogil:
 cdef extern from "csrc/interrupt.hpp" namespace "fsst" nogil:
     cdef cppclass Interrupt:
         Interrupt(cbool (*poll)(void*) noexcept nogil, void* argument) noexcept
+        cbool ask() noexcept
 
 
 cdef extern from "csrc/decode_table.hpp" namespace "fsst" nogil:
@@ -853,6 +854,11 @@ cdef int64_t find_invalid_utf8(const uint8_t* text, const void* offsets, size_t 
     return invalid
 
 
+cdef cbool asks(void* interrupt) noexcept nogil:
+    # Through the interrupt, which remembers: the trainer asks again after it has been told to stop.
+    return (<Interrupt*> interrupt).ask()
+
+
 EFFORTS = {"fast": Effort.fast, "default": Effort.normal, "max": Effort.max}
 
 
@@ -879,8 +885,8 @@ def train(pieces, effort):
     check_effort(effort)
     options.effort = EFFORTS[effort]
     options.max_per_prefix = 0
-    options.stop = look_for_signals
-    options.stop_arg = <void*> signals
+    options.stop = asks
+    options.stop_arg = <void*> signals.interrupt
     with nogil:
         table = c_train(native, options)
     if signals.error is not None:

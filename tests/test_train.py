@@ -164,3 +164,19 @@ def test_a_table_made_from_some_rows_serves_others():
     column = fsst.compress(pa.array([*words(7, 100), "ÄÖÜ", os.sep * 100]), symbol_table=table)
     assert column.symbol_table is table
     assert fsst.decompress(column).to_pylist() == [*words(7, 100), "ÄÖÜ", os.sep * 100]
+
+
+@pytest.mark.parametrize("effort", ["fast", "default", "max"])
+@pytest.mark.parametrize("length", [17, 50, 97, 99, 100])
+def test_rows_of_one_repeated_byte(length, effort):
+    # Occurrences overlap here, and what one symbol is worth depends on all of them at once.
+    table = fsst.train([b"a" * length] * 1000, effort=effort)
+    assert len(table.compress(b"a" * length)) <= -(-length // 8) + 1
+
+
+@pytest.mark.parametrize("effort", ["fast", "default", "max"])
+def test_sorted_keys_do_not_mislead_the_sample(effort):
+    # Neighbours look alike: a sample of few long windows takes their common digits for frequent.
+    rows = [b"key%012d" % i for i in range(50_000)]
+    column = fsst.compress(pa.array(rows, pa.binary()), effort=effort)
+    assert column.stats().factor > 3.5

@@ -9,10 +9,13 @@
 #include "utf8.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -25,19 +28,43 @@ constexpr size_t kMinPartBytes = 256 * 1024;
 // ...and at most this long, so that an interrupt is noticed within a fraction of a second.
 constexpr size_t kMaxPartBytes = 32 * 1024 * 1024;
 
-// Runs work(0) .. work(count - 1), the last of them on this thread.
+// Runs work(0) .. work(count - 1), the last of them on this thread, which then looks out for interrupts until
+// the others have finished: signals reach the main thread only, and that is this one if any.
 template <class Work>
-void run_together(size_t count, const Work& work) {
+void run_together(size_t count, Interrupt& interrupt, const Work& work) {
+    std::mutex mutex;
+    std::condition_variable finished;
+    size_t running = 0;
     std::vector<std::thread> others;
     others.reserve(count);
     for (size_t i = 0; i + 1 < count; i++) {
         try {
-            others.emplace_back([&work, i] { work(i); });
+            {
+                const std::lock_guard<std::mutex> lock(mutex);
+                running++;
+            }
+            others.emplace_back([&, i] {
+                work(i);
+                const std::lock_guard<std::mutex> lock(mutex);
+                running--;
+                finished.notify_one();
+            });
         } catch (const std::system_error&) {
+            {
+                const std::lock_guard<std::mutex> lock(mutex);
+                running--;
+            }
             work(i);  // no thread to be had: the work is done here
         }
     }
     work(count - 1);
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!finished.wait_for(lock, std::chrono::milliseconds(50), [&] { return running == 0; })) {
+        lock.unlock();
+        interrupt.ask();
+        lock.lock();
+    }
+    lock.unlock();
     for (std::thread& other : others) other.join();
 }
 
@@ -91,7 +118,7 @@ bool compress_column(const Encoder& encoder, const Rows<Offset>& rows, uint8_t* 
             room[i] = at;
             at += compress_bound(part_of(rows, starts, first + i).total());
         }
-        run_together(wave, [&](size_t i) {
+        run_together(wave, interrupt, [&](size_t i) {
             sizes[first + i] = compress_rows(encoder, part_of(rows, starts, first + i), codes + room[i],
                                              ends + starts[first + i], isa, scratch[i].get(), interrupt);
         });
@@ -128,7 +155,7 @@ Measured measure_column(const DecodeTable& table, const Rows<Offset>& rows, Text
             measured.interrupted = true;
             return measured;
         }
-        run_together(std::min(threads, parts - first), [&](size_t i) {
+        run_together(std::min(threads, parts - first), interrupt, [&](size_t i) {
             const size_t part = first + i;
             outcomes[part] = measure_rows(table, part_of(rows, measured.starts, part),
                                           ends + measured.starts[part], isa, &learned[part]);
@@ -200,7 +227,7 @@ int64_t decode_column(const DecodeTable& table, const Rows<Offset>& rows, const 
     std::vector<int64_t> invalid(parts, -1);
     for (size_t first = 0; first < parts; first += threads) {
         if (first > 0 && interrupt.ask()) return -2;
-        run_together(std::min(threads, parts - first), [&](size_t i) {
+        run_together(std::min(threads, parts - first), interrupt, [&](size_t i) {
             const size_t part = first + i;
             invalid[part] = decode_part(table, part_of(rows, measured.starts, part),
                                         offsets + measured.starts[part], text, isa, utf8 && !measured.ascii);
@@ -220,7 +247,7 @@ int64_t check_utf8_column(const Rows<TextOffset>& text, Isa isa, size_t threads,
     std::vector<int64_t> invalid(parts, -1);
     for (size_t first = 0; first < parts; first += threads) {
         if (first > 0 && interrupt.ask()) return -2;
-        run_together(std::min(threads, parts - first), [&](size_t i) {
+        run_together(std::min(threads, parts - first), interrupt, [&](size_t i) {
             invalid[first + i] = first_invalid_utf8(part_of(text, starts, first + i), isa);
         });
     }

@@ -81,8 +81,17 @@ class Selection {
         if (prefix_[node] != 0) in_prefix_[prefix_[node]] += static_cast<uint32_t>(sign);
     }
 
-    // What the symbol saves (if chosen) or would save (if not), its own bytes subtracted.
+    // What the symbol saves (if chosen) or would save (if not), its own bytes subtracted. Exact for symbols
+    // that can overlap themselves ("aaaa", "abab"): one occurrence changes there what becomes of the next,
+    // and looking at each by itself took all symbols but one from rows of one repeated byte.
     int64_t worth(size_t node) noexcept {
+        if (overlaps_itself(all_.bytes[node], all_.length[node])) {
+            const int64_t before = parse_.cost();
+            parse_.toggle(node);
+            const int64_t change = (parse_.cost() - before) * kByte;
+            parse_.toggle(node);
+            return (chosen(node) ? change : -change) - weight(node);
+        }
         int64_t change = parse_.change_if_toggled(node) * kByte;
         return (chosen(node) ? change : -change) - weight(node);
     }
@@ -99,6 +108,14 @@ class Selection {
 
  private:
     static constexpr int64_t kByte = 256;
+
+    // By half its length or more; less matters little.
+    static bool overlaps_itself(uint64_t bytes, size_t length) noexcept {
+        for (size_t by = 1; by <= length / 2; by++) {
+            if (((bytes ^ bytes >> (8 * by)) & low_bytes(length - by)) == 0) return true;
+        }
+        return false;
+    }
 
     void recount() {
         std::fill(in_prefix_.begin(), in_prefix_.end(), 0);

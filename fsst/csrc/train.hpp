@@ -40,12 +40,14 @@ namespace detail {
 
 // Where the time goes. Work is counted in looks at a position of the sample, which take 1 to 2 ns each.
 struct Budget {
-    size_t sample;       // bytes: what limits quality at a few milliseconds
-    size_t candidates;   // of two bytes or more
-    size_t starts;       // how many of kStarts are tried
-    size_t least_batch;  // rounds of fewer candidates end a climb
-    uint64_t climb;      // work for each position of the sample, all before shaking included
-    uint64_t shake;      // the same for shaking
+    size_t sample;           // bytes: what limits quality at a few milliseconds
+    size_t candidates;       // of two bytes or more
+    size_t starts;           // how many of kStarts are tried
+    size_t least_batch;      // rounds of fewer candidates end a climb
+    uint64_t climb;          // work for each position of the sample, all before shaking included
+    uint64_t shake;          // the same for shaking
+    uint64_t rows_a_window;  // of the sample: 3 are better on text, 2 safer on sorted keys where the sample
+                             // is small
 };
 
 // Symbols that a climb starts with beside single bytes, and how many candidates its first rounds add. Where
@@ -59,10 +61,6 @@ constexpr Start kStarts[] = {{140, 96}, {300, 128}, {255, 48}, {100, 128}};
 // to learn from. When starts are compared, they are climbed to the end on it.
 constexpr size_t kShare = 4, kShareRounds = 2, kFullRounds = 60, kLeastToShare = 8192;
 
-// The sample's windows. In sorted columns the rows of one window resemble each other, and what they have in
-// common looks frequent: a column of timestamps came out 8 % above the C++ reference with 256 bytes, 2 %
-// below with 128. Below 96, rows of text are cut so short that it costs (URLs, paths, JSON).
-constexpr size_t kWindow = 128;
 // A substring must occur so often to be a candidate; in a small sample, twice.
 constexpr uint32_t kLeastOccurrences = 4;
 constexpr size_t kSmallSample = 4096;
@@ -76,9 +74,9 @@ constexpr size_t kLeastSample = 6 << 10;
 constexpr uint64_t kSmallShake = 4;
 
 inline Budget budget_for(Effort effort, uint64_t column) {
-    Budget budget = {44 << 10, 3800, 1, 16, 30, 0};
-    if (effort == Effort::fast) budget = {18 << 10, 2500, 1, 16, 22, 0};
-    if (effort == Effort::max) budget = {384 << 10, 12000, 4, 8, 200, 1100};
+    Budget budget = {44 << 10, 3800, 1, 16, 30, 0, 3};
+    if (effort == Effort::fast) budget = {18 << 10, 2500, 1, 16, 22, 0, 2};
+    if (effort == Effort::max) budget = {384 << 10, 12000, 4, 8, 200, 1100, 3};
     if (effort != Effort::max && column < kSmallColumn) {
         size_t share = static_cast<size_t>(column / kColumnShare);
         budget.sample = std::min(budget.sample, std::max(share, kLeastSample));
@@ -161,7 +159,7 @@ inline SymbolTable table_of(const Selection& selection) {
 // Throws std::bad_alloc and nothing else.
 inline SymbolTable train(const std::vector<ColumnPiece>& pieces, const TrainOptions& options) {
     const detail::Budget budget = detail::budget_for(options.effort, column_bytes(pieces));
-    const Sample sample = take_sample(pieces, budget.sample, detail::kWindow);
+    const Sample sample = take_sample(pieces, budget.sample, budget.rows_a_window);
     if (sample.text == 0) return SymbolTable{};
     const uint32_t least = sample.text < detail::kSmallSample ? 2 : detail::kLeastOccurrences;
     const Candidates candidates = find_candidates(sample, least, budget.candidates);
