@@ -150,6 +150,64 @@ Outcome decode_row(const DecodeTable& table, const Rows<Offset>& rows, size_t ro
     return found;
 }
 
+// Checks the offsets of the rows that `indices` pick, and that there are such rows; the other offsets may be
+// anything. For columns of which only a few rows are wanted.
+template <class Offset>
+Outcome check_picked(const Rows<Offset>& rows, size_t data_size, const int64_t* indices, size_t count) noexcept {
+    Outcome found;
+    const int64_t last = static_cast<int64_t>(rows.offsets[rows.count]);
+    if (last < 0 || static_cast<uint64_t>(last) > data_size) {
+        found.status = last < 0 ? Status::offset_negative : Status::offset_past_end;
+        found.row = static_cast<int64_t>(rows.count) - 1;
+        found.size = last;
+        found.limit = static_cast<int64_t>(data_size);
+        return found;
+    }
+    for (size_t i = 0; i < count; i++) {
+#if defined(__GNUC__) || defined(__clang__)
+        const size_t ahead = i + gather_detail::kOffsetsAhead;
+        // The address may lie anywhere: a prefetch touches nothing.
+        if (ahead < count) {
+            __builtin_prefetch(reinterpret_cast<const void*>(
+                reinterpret_cast<uintptr_t>(rows.offsets) + static_cast<uint64_t>(indices[ahead]) * sizeof(Offset)));
+        }
+#endif
+        const int64_t row = indices[i];
+        if (row < 0) continue;
+        found.row = row;
+        if (static_cast<uint64_t>(row) >= rows.count) {
+            found.status = Status::offset_past_end;
+            found.size = row;
+            found.limit = static_cast<int64_t>(rows.count);
+            return found;
+        }
+        const int64_t start = static_cast<int64_t>(rows.offsets[row]);
+        const int64_t end = static_cast<int64_t>(rows.offsets[row + 1]);
+        if (start < 0) {
+            found.status = Status::offset_negative;
+            found.size = start;
+            return found;
+        }
+        if (end < start) {
+            found.status = Status::offset_decreasing;
+            found.size = end;
+            found.limit = start;
+            return found;
+        }
+        if (end > last) {
+            found.status = Status::offset_past_end;
+            found.size = end;
+            found.limit = last;
+            return found;
+        }
+#if defined(__GNUC__) || defined(__clang__)
+        __builtin_prefetch(rows.data + start);
+#endif
+    }
+    found.row = -1;
+    return found;
+}
+
 // Rows by number: `ends` gets where each picked row's text ends. A negative number picks an empty text
 // (a null); others the caller has checked against rows.count. The first fault in picking order is
 // reported, with the row's number in `rows`.
