@@ -1,5 +1,5 @@
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
 
 class Buffer:
     def __len__(self) -> int: ...
@@ -54,3 +54,46 @@ def train(pieces: Iterable[tuple[Any, Any, bool, int, int]], effort: str) -> Tab
 offset_limit: int
 
 def check_effort(effort: Any) -> None: ...
+
+class Column: ...
+
+def open_rows(data: Any, offsets: Any, wide: bool, first: int, count: int) -> Column: ...
+def search(table: Table, column: Column, needle: bytes, ignore_case: bool, threads: int) -> Buffer: ...
+def locate(
+    table: Table, column: Column, needle: bytes, ignore_case: bool, count: bool, wide_result: bool, threads: int
+) -> Buffer: ...
+def compare(table: Table, column: Column, constant: bytes, affix: str, ignore_case: bool, threads: int) -> Buffer: ...
+def invert(bits: Buffer) -> Buffer: ...
+def like(table: Table, column: Column, pattern: Iterable[int], utf8: bool, piece: bytes, threads: int) -> Buffer: ...
+def lengths(table: Table, column: Column, wide_result: bool, characters: bool) -> Buffer | None: ...
+def gather(
+    table: Table,
+    data: Any,
+    offsets: Any,
+    wide: bool,
+    first: int,
+    count: int,
+    indices: Any,
+    out_wide: bool,
+    utf8: bool = False,
+) -> tuple[Buffer, Buffer] | tuple[None, int]: ...
+
+class Reader(Sequence[str | bytes | None]):
+    def __init__(
+        self,
+        table: Table,
+        data: Any,
+        offsets: Any,
+        wide: bool,
+        first: int,
+        count: int,
+        validity: Any,
+        text: bool,
+        fixed: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: int) -> str | bytes | None: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[str | bytes | None]: ...
+    def __iter__(self) -> Iterator[str | bytes | None]: ...

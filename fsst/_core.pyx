@@ -959,8 +959,11 @@ def lengths(Table table, Column column, bint wide_result, bint characters):
     return results
 
 
-def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, indices, bint out_wide):
+def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, indices, bint out_wide,
+           bint utf8=False):
     """The text of the rows that int64 `indices` pick (negative: an empty text), and its offsets.
+
+    With `utf8` the rows must be that.
 
     Only the picked rows' offsets and codes are checked. Where 4 bytes do not hold the offsets the result is
     ``(None, total)``.
@@ -1008,6 +1011,8 @@ def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, 
             decode_gather(table.decoder[0], broad, at, wanted, text.data, size)
         else:
             decode_gather(table.decoder[0], narrow, at, wanted, text.data, size)
+    if utf8:
+        check_utf8(text.data, ends.data, wanted, out_wide, 1, Interrupt())
     return text, ends
 
 
