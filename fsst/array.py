@@ -311,9 +311,7 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
             if len(keys) != len(self):
                 raise IndexError(f"a mask of {len(keys)} rows for a column of {len(self)} rows")
             return self.filter(keys)
-        if pa.types.is_null(keys.type):
-            keys = keys.cast(pa.int64())
-        if not pa.types.is_integer(keys.type):
+        if not pa.types.is_integer(keys.type) and not pa.types.is_null(keys.type):
             raise TypeError(f"rows are picked by integers or booleans, not by {keys.type}")
         return self.take(_from_end(keys, len(self)))
 
@@ -329,6 +327,10 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
             The offsets are not within the codes. They are checked once for each array.
         """
         self.opened()
+        if not isinstance(indices, (pa.Array, pa.ChunkedArray)):
+            indices = pa.array(indices)
+        if pa.types.is_null(indices.type):
+            indices = indices.cast(pa.int64())
         taken = super().take(indices)
         assert isinstance(taken, FsstArray)
         return taken
@@ -562,9 +564,9 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
 
 def _from_end(rows: pa.Array, count: int) -> pa.Array:
     """Row numbers where negative ones count from the end, as numbers from 0 on."""
+    rows = rows.cast(pa.int64())
     if len(rows) == rows.null_count:
         return rows
-    rows = rows.cast(pa.int64())
     ends = pc.min_max(rows)
     least, greatest = ends["min"].as_py(), ends["max"].as_py()
     if least < -count or greatest >= count:

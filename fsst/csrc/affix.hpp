@@ -23,7 +23,8 @@ struct Constant {
     const DecodeTable& table;
     size_t size;
     std::vector<uint8_t> padded;  // the constant between 8 zeros on either side
-    // What a row's first byte, and its last, make of it. Bit 0: it must be walked; bit 1: it is surely in.
+    // What a row's first byte, and its last, make of it. 1: it must be walked; 2: it is surely in; 4 (with 1): it
+    // is in unless that byte is a literal.
     uint8_t first[256];
     uint8_t last[256];
 
@@ -42,17 +43,16 @@ struct Constant {
             const bool fits = length <= size;
             first[code] = begins && (fits || affix == Affix::prefix);
             last[code] = ends && (fits || affix == Affix::suffix);
+            if (affix == Affix::suffix && ends && length > 0 && length >= size) last[code] = 5;
             // A code without a symbol stands for nothing: what follows decides.
             if (affix == Affix::prefix && first[code] && length > 0 && length >= size) first[code] = 2;
         }
         first[kEscape] = 1;
         // What looks like a code may be a literal.
         for (size_t byte = 0; byte < 256; byte++) {
-            if (size == 0 || table.symbol[256 + byte] == text()[size - 1]) last[byte] = 1;
+            if (size == 0 || table.symbol[256 + byte] == text()[size - 1]) last[byte] |= 1;
         }
-        last[kEscape] = 1;
-        if (affix == Affix::prefix) std::memset(last, 3, sizeof(last));
-        if (affix == Affix::suffix) std::memset(first, 3, sizeof(first));
+        last[kEscape] |= 1;
     }
 
     const uint8_t* text() const noexcept { return padded.data() + 8; }
@@ -123,6 +123,12 @@ inline bool walk_backward(const Constant& constant, const uint8_t* codes, size_t
     return left == 0;
 }
 
+inline bool many(uint64_t rows) noexcept {
+    // More than 24 of 64.
+    for (int i = 0; i < 24; i++) rows &= rows - 1;
+    return rows != 0;
+}
+
 }  // namespace affix_detail
 
 // Sets a bit of `bits` for each row whose text compares with the constant as `kAffix` says; writes all of
@@ -132,31 +138,57 @@ void compare_rows(const Constant& constant, const Rows<Offset>& rows, uint8_t* b
     using namespace affix_detail;
     const uint8_t* const data = rows.data;
     const size_t total = rows.start(rows.count);
-    const uint8_t of_empty = constant.size == 0 ? 2 : 0;
+    const uint64_t of_empty = constant.size == 0 ? 2 : 0;
     static const uint8_t nothing[1] = {0};
     // Rows without codes look at some byte or other, but one that is there.
     const uint8_t* const base = total > 0 ? data : nothing;
     const size_t final = total > 0 ? total - 1 : 0;
     for (size_t first = 0; first < rows.count; first += 64) {
         const size_t count = std::min<size_t>(64, rows.count - first);
-        uint64_t walked = 0;
         uint64_t found = 0;
-        size_t begin = rows.start(first);
-        for (size_t i = 0; i < count; i++) {
-            const size_t end = rows.start(first + i + 1);
-            // SAFETY: offsets ascend up to `total`.
-            uint64_t is = 3;
-            if (kAffix != Affix::suffix) is &= constant.first[base[begin < final ? begin : final]];
-            if (kAffix != Affix::prefix) is &= constant.last[base[end > begin ? end - 1 : final]];
-            is = begin == end ? of_empty : is;
-            walked |= (is & 1) << i;
-            found |= (is >> 1) << i;
-            begin = end;
-        }
+        // No branch: rows without codes come in any order.
+        const auto unless_empty = [&](uint64_t is, bool empty) {
+            const uint64_t mask = ~uint64_t{0} + static_cast<uint64_t>(!empty);
+            return (is & ~mask) | (of_empty & mask);
+        };
+        // SAFETY of both: offsets ascend up to `total`, and `base` has a byte there is.
+        const auto begin_well = [&] {
+            uint64_t walked = 0;
+            size_t begin = rows.start(first);
+            for (size_t i = 0; i < count; i++) {
+                const size_t end = rows.start(first + i + 1);
+                const uint64_t is = unless_empty(constant.first[base[begin - (begin > final)]], begin == end);
+                walked |= (is & 1) << i;
+                found |= (is >> 1) << i;
+                begin = end;
+            }
+            return walked;
+        };
+        const auto end_well = [&] {
+            uint64_t walked = 0;
+            size_t begin = rows.start(first);
+            for (size_t i = 0; i < count; i++) {
+                const size_t end = rows.start(first + i + 1);
+                const uint64_t is = unless_empty(constant.last[base[end - (end > 0)]], begin == end);
+                walked |= (is & 1) << i;
+                found |= (is >> 1 & 1) << i;
+                begin = end;
+            }
+            return walked;
+        };
+        // Ends tell more than beginnings, which many rows have in common.
+        uint64_t walked = kAffix == Affix::prefix ? begin_well() : end_well();
+        if (kAffix == Affix::whole && many(walked)) walked &= begin_well();
         for (; walked != 0; walked &= walked - 1) {
             const size_t i = static_cast<size_t>(__builtin_ctzll(walked));
             const uint8_t* const codes = data + rows.start(first + i);
+            if (kAffix == Affix::whole && constant.first[*codes] == 0) continue;
             const size_t size = rows.size(first + i);
+            if (kAffix == Affix::suffix && (constant.last[codes[size - 1]] & 4) != 0 &&
+                (size == 1 || codes[size - 2] != kEscape)) {
+                found |= uint64_t{1} << i;
+                continue;
+            }
             const bool in = kAffix == Affix::suffix   ? walk_backward(constant, codes, size)
                             : kAffix == Affix::prefix ? walk_forward<true>(constant, codes, size)
                                                       : walk_forward<false>(constant, codes, size);

@@ -89,6 +89,54 @@ Anchor choose_anchor(const Needle& needle, const Rows<Offset>& rows, size_t samp
     return anchor;
 }
 
+// Codes that are an occurrence: one that holds the whole needle, or two that follow each other.
+struct Sure {
+    size_t codes = 0;  // one or two; 0: too few occurrences are of one kind
+    Anchor first;
+    Anchor second;
+};
+
+// The kind of occurrence that is most frequent among the sampled codes, if it occurs `least` times.
+template <class Offset>
+Sure choose_sure(const Needle& needle, const Rows<Offset>& rows, size_t sampled, size_t least) noexcept {
+    const DecodeTable& table = needle.table;
+    const uint8_t* const codes = rows.data + rows.start(0);
+    const size_t count = rows.total() < sampled ? rows.total() : sampled;
+    // Alignments behind a code at which an occurrence began no later than in it; found: it ended there too.
+    uint64_t behind[256];
+    for (size_t code = 0; code < 256; code++) behind[code] = needle.step(0, code);
+    for (size_t code = table.count; code < 256; code++) behind[code] = 0;
+    size_t whole = 0;
+    size_t split[64] = {};
+    for (size_t i = 0; i < count; i++) {
+        if (behind[codes[i]] & needle.found) {
+            whole++;
+        } else if (i + 1 < count && codes[i + 1] < table.count) {
+            const uint64_t both = behind[codes[i]] & needle.fits[codes[i + 1]];
+            if (both != 0 && (both << table.length[codes[i + 1]] & needle.found) != 0) {
+                split[63 - __builtin_clzll(both)]++;
+            }
+        }
+    }
+    size_t best = 0;
+    for (size_t at = 1; at < 64; at++) best = split[at] > split[best] ? at : best;
+    Sure sure;
+    if (whole >= split[best] && whole >= least) {
+        sure.codes = 1;
+        for (size_t code = 0; code < table.count; code++) {
+            if (behind[code] & needle.found) sure.first.add(code);
+        }
+    } else if (split[best] > whole && split[best] >= least) {
+        sure.codes = 2;
+        const uint64_t bit = uint64_t{1} << best;
+        for (size_t code = 0; code < table.count; code++) {
+            if (behind[code] & bit) sure.first.add(code);
+            if ((needle.fits[code] & bit) << table.length[code] & needle.found) sure.second.add(code);
+        }
+    }
+    return sure;
+}
+
 namespace scan_detail {
 
 constexpr size_t kStep = 64;
@@ -103,7 +151,9 @@ struct MapState {
 // would not be. `codes` holds `steps` times 64 codes, and a byte in front that may be read.
 //   next: the first step with a candidate (or `steps`), and its candidates
 //   map: a bit for each candidate
-//   map_exact: a bit for each member that is no literal, and for each literal that is the anchor's byte
+//   map_exact: a bit for each member that is no literal, and with `and_literals` for each literal that is the
+//       anchor's byte
+//   keep_members: clears the bits of codes that are no members
 // clang-format off
 #define FSST_SCAN_LOOPS                                                                      \
     size_t next(const uint8_t* codes, size_t steps, uint64_t& found) const noexcept {        \
@@ -116,22 +166,34 @@ struct MapState {
     void map(const uint8_t* codes, size_t steps, uint64_t* to) const noexcept {              \
         for (size_t step = 0; step < steps; step++) to[step] = candidates(codes + kStep * step); \
     }                                                                                        \
-    void map_exact(const uint8_t* codes, size_t steps, MapState& state, uint64_t* to) const noexcept { \
+    void map_exact(const uint8_t* codes, size_t steps, MapState& state, bool and_literals,  \
+                   uint64_t* to) const noexcept {                                            \
         for (size_t step = 0; step < steps; step++, codes += kStep) {                        \
             const uint64_t escapes = escapes_of(codes);                                      \
             uint64_t found = members(codes);                                                 \
             if (FSST_UNLIKELY(escapes != 0 || state.literal)) {                              \
                 const uint64_t literals = literal_positions(escapes, state.literal);         \
-                found = (found & ~literals) | (bytes(codes) & literals);                     \
+                found = (found & ~literals) | (and_literals ? bytes(codes) & literals : 0);  \
                 state.literal = (escapes & ~literals) >> 63 != 0;                            \
                 state.escapes |= escapes;                                                    \
             }                                                                                \
             to[step] = found;                                                                \
         }                                                                                    \
+    }                                                                                        \
+    void keep_members(const uint8_t* codes, size_t steps, uint64_t* map) const noexcept {    \
+        for (size_t step = 0; step < steps; step++) map[step] &= members(codes + kStep * step); \
     }
 // clang-format on
 
+// rows_any: which of up to 64 rows have a bit set in a map among their codes, the last `cut` of each left out.
+// Nothing is said of rows that it adds to `longer`: those of more codes than 32 bits hold from any byte on.
+constexpr int kLongestQuick = 25;
+
 struct Baseline {
+    static uint64_t rows_any(const int32_t*, size_t count, int32_t, int, const uint64_t*, uint64_t& longer) noexcept {
+        longer = Needle::low_bits(count);
+        return 0;
+    }
     explicit Baseline(const Anchor& from) noexcept : anchor(from) {}
     const Anchor& anchor;
 
@@ -162,6 +224,41 @@ FSST_TARGET_AVX2
 namespace avx2 {
 
 struct Avx2 {
+    // SAFETY: the map has a word more than the codes have bits.
+    static uint64_t rows_any(const int32_t* offsets, size_t count, int32_t start, int cut, const uint64_t* map,
+                             uint64_t& longer) noexcept {
+        const __m256i first = _mm256_set1_epi32(start);
+        const __m256i less = _mm256_set1_epi32(cut);
+        const __m256i zero = _mm256_setzero_si256();
+        uint64_t found = 0;
+        uint64_t too_long = 0;
+        for (size_t i = 0; i < count; i += 8) {
+            int32_t borders[9];
+            const int32_t* from = offsets + i;
+            if (count - i < 8) {
+                // The last offset again and again: rows without codes.
+                for (size_t k = 0; k < 9; k++) borders[k] = from[k < count - i ? k : count - i];
+                from = borders;
+            }
+            const __m256i begin =
+                _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)), first);
+            const __m256i end =
+                _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 1)), first);
+            const __m256i size = _mm256_max_epi32(_mm256_sub_epi32(_mm256_sub_epi32(end, begin), less), zero);
+            const __m256i big = _mm256_cmpgt_epi32(size, _mm256_set1_epi32(kLongestQuick));
+            too_long |= static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(big)))) << i;
+            const __m256i words = _mm256_i32gather_epi32(reinterpret_cast<const int*>(map), _mm256_srli_epi32(begin, 3), 1);
+            const __m256i bits = _mm256_srlv_epi32(words, _mm256_and_si256(begin, _mm256_set1_epi32(7)));
+            const __m256i mask =
+                _mm256_sub_epi32(_mm256_sllv_epi32(_mm256_set1_epi32(1), size), _mm256_set1_epi32(1));
+            const __m256i none = _mm256_cmpeq_epi32(_mm256_and_si256(bits, mask), zero);
+            const uint32_t some = ~static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(none))) & 0xFF;
+            found |= static_cast<uint64_t>(some) << i;
+        }
+        longer = too_long;
+        return found & ~too_long & Needle::low_bits(count);
+    }
+
     __m256i low, high, literal[2];
 
     explicit Avx2(const Anchor& anchor) noexcept {
@@ -222,6 +319,32 @@ FSST_TARGET_AVX512
 namespace avx512 {
 
 struct Avx512 {
+    // SAFETY: the map has a word more than the codes have bits; masked loads touch nothing they mask out.
+    static uint64_t rows_any(const int32_t* offsets, size_t count, int32_t start, int cut, const uint64_t* map,
+                             uint64_t& longer) noexcept {
+        const __m512i first = _mm512_set1_epi32(start);
+        const __m512i zero = _mm512_setzero_si512();
+        uint64_t found = 0;
+        uint64_t too_long = 0;
+        for (size_t i = 0; i < count; i += 16) {
+            const __mmask16 there = static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xFFFFu);
+            const __m512i begin = _mm512_maskz_sub_epi32(there, _mm512_maskz_loadu_epi32(there, offsets + i), first);
+            const __m512i end =
+                _mm512_maskz_sub_epi32(there, _mm512_maskz_loadu_epi32(there, offsets + i + 1), first);
+            const __m512i size =
+                _mm512_max_epi32(_mm512_sub_epi32(_mm512_sub_epi32(end, begin), _mm512_set1_epi32(cut)), zero);
+            too_long |= static_cast<uint64_t>(_mm512_cmpgt_epi32_mask(size, _mm512_set1_epi32(kLongestQuick))) << i;
+            const __m512i words =
+                _mm512_mask_i32gather_epi32(zero, there, _mm512_srli_epi32(begin, 3), map, 1);
+            const __m512i bits = _mm512_srlv_epi32(words, _mm512_and_si512(begin, _mm512_set1_epi32(7)));
+            const __m512i mask =
+                _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(1), size), _mm512_set1_epi32(1));
+            found |= static_cast<uint64_t>(_mm512_mask_test_epi32_mask(there, bits, mask)) << i;
+        }
+        longer = too_long;
+        return found & ~too_long;
+    }
+
     __m512i member[4];
     __m512i literal[2];
 

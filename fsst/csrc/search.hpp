@@ -116,15 +116,24 @@ size_t row_of(const Rows<Offset>& rows, size_t row, size_t end, size_t position)
     return low;
 }
 
+template <class Kernel>
+struct Using {
+    using Scanner = Kernel;
+};
+
 template <class Scanner, class Offset>
 class Search {
  public:
-    Search(const Needle& needle, const Anchor& anchor, const Rows<Offset>& rows, uint8_t* bits) noexcept
+    Search(const Needle& needle, const Anchor& anchor, const Sure& sure, const Rows<Offset>& rows,
+           uint8_t* bits) noexcept
         : needle_(needle),
           anchor_(anchor),
+          sure_(sure),
           rows_(rows),
           bits_(bits),
           scanner_(anchor),
+          sure_first_(sure.first),
+          sure_second_(sure.second),
           begin_(rows.data + rows.start(0)),
           end_(rows.data + rows.start(rows.count)) {}
 
@@ -222,40 +231,87 @@ class Search {
     void map(size_t first, size_t end) noexcept {
         const size_t start = rows_.start(first);
         const size_t count = rows_.start(end) - start;
+        const uint8_t* const codes = rows_.data + start;
+        if (count > kMapCodes) return walk(first, end, ~uint64_t{0}, 0);
         uint64_t map[kMapCodes / 64 + 2];
-        const bool exact = needle_.size == 1;
-        if (count > kMapCodes || !fill(rows_.data + start, count, exact, first, end, map)) {
-            walk(first, end);
-            return;
+        const uint64_t all = Needle::low_bits(end - first);
+        if (needle_.size == 1) {
+            // A code with the byte in it is an occurrence.
+            if (!fill_exact(scanner_, codes, count, true, first, end, map)) return walk(first, end, all, 0);
+            return store(first, end, rows_with(map, first, end, 0));
         }
-        map[(count + 63) / 64] = 0;
-        const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(map);
         uint64_t found = 0;
-        for (size_t row = first; row < end; row++) {
+        if (sure_.codes > 0) {
+            if (!fill_exact(sure_first_, codes, count, false, first, end, map)) return walk(first, end, all, 0);
+            if (sure_.codes == 2 && count > 0) keep_second(codes, count, map);
+            found = rows_with(map, first, end, sure_.codes == 2 ? 1 : 0);
+            if (found == all) return store(first, end, found);
+        }
+        fill_candidates(codes, count, map);
+        uint64_t left = rows_with(map, first, end, 0) & ~found;
+        for (uint64_t each = left; each != 0; each &= each - 1) {
+            const size_t row = first + static_cast<size_t>(__builtin_ctzll(each));
+            if (rows_.size(row) <= 56) {
+                const size_t begin = rows_.start(row) - start;
+                const uint64_t bits = load_word(map, begin) & Needle::low_bits(rows_.size(row));
+                if (is_decided(row, bits, found, row - first)) left &= ~(uint64_t{1} << (row - first));
+            }
+        }
+        walk(first, end, left, found);
+    }
+
+    // Whether the candidates of a row decide about it; sets its bit of `found` if they say yes.
+    FSST_ALWAYS_INLINE bool is_decided(size_t row, uint64_t candidates, uint64_t& found, size_t bit) const noexcept {
+        const uint8_t* const begin = rows_.data + rows_.start(row);
+        const uint8_t* const end = rows_.data + rows_.start(row + 1);
+        bool decided = true;
+        for (; candidates != 0; candidates &= candidates - 1) {
+            const uint8_t* const at = begin + __builtin_ctzll(candidates);
+            if (!is_plausible(needle_, anchor_, begin, at, end)) continue;
+            decided = false;
+            // The codes beside it, as far as none can be a literal.
+            if (at > begin && (at[-1] == kEscape || (at > begin + 1 && at[-2] == kEscape))) continue;
+            uint64_t alignments = at > begin ? needle_.step(0, at[-1]) : 0;
+            alignments = needle_.step(alignments, *at);
+            uint64_t seen = alignments;
+            if (at + 1 < end) seen |= needle_.step(alignments, at[1]);
+            if ((seen & needle_.found) != 0 && needle_.size == needle_.core) {
+                found |= uint64_t{1} << bit;
+                return true;
+            }
+        }
+        return decided;
+    }
+
+    // A bit for each of up to 64 rows that has one in the map among its codes, the last `cut` left out.
+    uint64_t rows_with(const uint64_t* map, size_t first, size_t end, size_t cut) const noexcept {
+        const size_t start = rows_.start(first);
+        uint64_t found = 0;
+        uint64_t longer = Needle::low_bits(end - first);
+        if constexpr (sizeof(Offset) == 4) {
+            found = Scanner::rows_any(rows_.offsets + first, end - first, static_cast<int32_t>(start),
+                                      static_cast<int>(cut), map, longer);
+        }
+        for (; longer != 0; longer &= longer - 1) {
+            const int bit = __builtin_ctzll(longer);
+            const size_t row = first + static_cast<size_t>(bit);
             const size_t begin = rows_.start(row) - start;
-            const size_t size = rows_.size(row);
+            const size_t size = rows_.size(row) - std::min(cut, rows_.size(row));
             bool any;
             if (FSST_LIKELY(size <= 56)) {
-                // SAFETY: begin <= count, and the map has a word more than that many bits.
-                any = (load_word(bytes + begin / 8) >> begin % 8 & Needle::low_bits(size)) != 0;
+                any = (load_word(map, begin) & Needle::low_bits(size)) != 0;
             } else {
                 any = any_bit(map, begin, begin + size);
             }
-            found |= static_cast<uint64_t>(any) << (row - first);
+            found |= static_cast<uint64_t>(any) << bit;
         }
-        if (!exact) {
-            for (uint64_t left = found; left != 0; left &= left - 1) {
-                const int row = __builtin_ctzll(left);
-                if (!row_contains(first + static_cast<size_t>(row))) found &= ~(uint64_t{1} << row);
-            }
-        }
-        store(first, end, found);
+        return found;
     }
 
-    static uint64_t load_word(const uint8_t* from) noexcept {
-        uint64_t word;
-        std::memcpy(&word, from, sizeof(word));
-        return word;
+    // At least 57 bits of the map from bit `begin` on.
+    static uint64_t load_word(const uint64_t* map, size_t begin) noexcept {
+        // SAFETY: the map has a word more than there are codes.
+        return load_le<uint64_t>(reinterpret_cast<const uint8_t*>(map) + begin / 8) >> begin % 8;
     }
 
     static bool any_bit(const uint64_t* map, size_t begin, size_t end) noexcept {
@@ -266,10 +322,11 @@ class Search {
         return (word & Needle::low_bits(end % 64)) != 0;
     }
 
-    void walk(size_t first, size_t end) noexcept {
-        uint64_t found = 0;
-        for (size_t row = first; row < end; row++) {
-            found |= static_cast<uint64_t>(row_contains(row)) << (row - first);
+    // Walks the rows of `left`; those of `found` are known to be in.
+    void walk(size_t first, size_t end, uint64_t left, uint64_t found) noexcept {
+        for (left &= Needle::low_bits(end - first); left != 0; left &= left - 1) {
+            const int row = __builtin_ctzll(left);
+            found |= static_cast<uint64_t>(row_contains(first + static_cast<size_t>(row))) << row;
         }
         store(first, end, found);
     }
@@ -281,40 +338,68 @@ class Search {
         }
     }
 
-    // A bit for each of `count` codes from a row's start on: candidates; or with `exact`, codes that hold the
-    // needle's only byte. False where that can't be told: a row ends in what may be half an escape.
-    bool fill(const uint8_t* codes, size_t count, bool exact, size_t first, size_t end, uint64_t* map) noexcept {
+    // Runs work(codes, steps, map) over `count` codes, of which a copy is made at either end of the column.
+    template <class Work>
+    FSST_ALWAYS_INLINE void in_steps(const uint8_t* codes, size_t count, uint64_t* map, const Work& work) noexcept {
         uint8_t copy[kStep + 1];
-        scan_detail::MapState state;
-        const auto take = [&](const uint8_t* from, size_t steps, uint64_t* to) {
-            if (exact) {
-                scanner_.map_exact(from, steps, state, to);
-            } else {
-                scanner_.map(from, steps, to);
-            }
-        };
         size_t at = 0;
         if (codes == begin_ && count > 0) {
-            take(framed(codes, copy), 1, map);
+            work(framed(codes, copy), 1, map);
             at = kStep;
         }
-        if (at < count) {
+        if (at + kStep <= count) {
+            // SAFETY: whole steps of what there is, with a code before them.
             const size_t steps = (count - at) / kStep;
-            take(codes + at, steps, map + at / kStep);
+            work(codes + at, steps, map + at / kStep);
             at += kStep * steps;
         }
-        if (at < count) take(framed(codes + at, copy), 1, map + at / kStep);
+        if (at < count) work(framed(codes + at, copy), 1, map + at / kStep);
+        map[(count + kStep - 1) / kStep] = 0;
+    }
+
+    void fill_candidates(const uint8_t* codes, size_t count, uint64_t* map) noexcept {
+        in_steps(codes, count, map, [&](const uint8_t* from, size_t steps, uint64_t* to) {
+            scanner_.map(from, steps, to);
+        });
+    }
+
+    // A bit for each member that is surely a code, and for each literal that is the anchor's. From a row's
+    // start on. False where that can't be told: a row ends in what may be half an escape.
+    bool fill_exact(const Scanner& scanner, const uint8_t* codes, size_t count, bool and_literals, size_t first,
+                    size_t end, uint64_t* map) noexcept {
+        scan_detail::MapState state;
+        in_steps(codes, count, map, [&](const uint8_t* from, size_t steps, uint64_t* to) {
+            scanner.map_exact(from, steps, state, and_literals, to);
+        });
         for (size_t row = first; state.escapes != 0 && row < end; row++) {
             if (rows_.size(row) > 0 && rows_.data[rows_.start(row + 1) - 1] == kEscape) return false;
         }
         return true;
     }
 
+    // Clears the bits of codes that are not followed by a member of the second set.
+    void keep_second(const uint8_t* codes, size_t count, uint64_t* map) noexcept {
+        uint8_t copy[kStep + 1];
+        size_t at = 0;
+        // SAFETY: a step needs 64 codes from the next on.
+        const size_t there = static_cast<size_t>(end_ - codes) - 1;
+        const size_t steps = std::min(count, there) / kStep;
+        sure_second_.keep_members(codes + 1, steps, map);
+        for (at = kStep * steps; at < count; at += kStep) {
+            std::memset(copy, 0xFF, sizeof(copy));
+            std::memcpy(copy, codes + at, std::min(static_cast<size_t>(end_ - codes) - at, sizeof(copy)));
+            sure_second_.keep_members(copy + 1, 1, map + at / kStep);
+        }
+    }
+
     const Needle& needle_;
     const Anchor& anchor_;
+    const Sure& sure_;
     const Rows<Offset>& rows_;
     uint8_t* bits_;
     Scanner scanner_;
+    Scanner sure_first_;
+    Scanner sure_second_;
     const uint8_t* begin_;
     const uint8_t* end_;
 };
@@ -331,12 +416,19 @@ void match_rows(const Needle& needle, const Rows<Offset>& rows, uint8_t* bits, I
     // More than one candidate in eight rows.
     const double a_row = static_cast<double>(rows.total()) / static_cast<double>(rows.count);
     const bool frequent = static_cast<double>(anchor.expected) * a_row * 8 > static_cast<double>(sampled);
+    Sure sure;
+    if (frequent && needle.size > 1 && needle.size == needle.core) {
+        sure = choose_sure(needle, rows, kSampled, static_cast<size_t>(static_cast<double>(sampled) / a_row / 8) + 1);
+    }
+    const auto search = [&](auto kernel) {
+        Search<typename decltype(kernel)::Scanner, Offset>(needle, anchor, sure, rows, bits).run(frequent);
+    };
 #if FSST_X86
-    if (isa == Isa::avx512) return Search<scan_detail::avx512::Avx512, Offset>(needle, anchor, rows, bits).run(frequent);
-    if (isa == Isa::avx2) return Search<scan_detail::avx2::Avx2, Offset>(needle, anchor, rows, bits).run(frequent);
+    if (isa == Isa::avx512) return search(Using<scan_detail::avx512::Avx512>{});
+    if (isa == Isa::avx2) return search(Using<scan_detail::avx2::Avx2>{});
 #endif
     (void)isa;
-    Search<scan_detail::Baseline, Offset>(needle, anchor, rows, bits).run(frequent);
+    search(Using<scan_detail::Baseline>{});
 }
 
 }  // namespace fsst
