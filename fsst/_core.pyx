@@ -811,6 +811,9 @@ cdef extern from "csrc/gather.hpp" namespace "fsst" nogil:
     Outcome measure_gather[Offset, TextOffset](
         const DecodeTable& table, const Rows[Offset]& rows, const int64_t* indices, size_t count,
         TextOffset* ends) noexcept
+    Outcome decode_picked[Offset, TextOffset](
+        const DecodeTable& table, const Rows[Offset]& rows, const int64_t* indices, size_t count, uint8_t* text,
+        TextOffset* ends) noexcept
     void decode_gather[Offset](
         const DecodeTable& table, const Rows[Offset]& rows, const int64_t* indices, size_t count, uint8_t* text,
         size_t text_size) noexcept
@@ -959,6 +962,10 @@ def lengths(Table table, Column column, bint wide_result, bint characters):
     return results
 
 
+# Bytes that few rows may ask for, so that they are decoded in one pass.
+cdef int64_t ROOM_OF_FEW = 1 << 20
+
+
 def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, indices, bint out_wide,
            bint utf8=False):
     """The text of the rows that int64 `indices` pick (negative: an empty text), and its offsets.
@@ -985,32 +992,50 @@ def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, 
     broad.data, broad.offsets, broad.count = bytes.data, <const int64_t*> source.data + first, <size_t> count
     cdef Buffer ends = allocate((wanted + 1) * out_width)
     cdef int64_t* at = <int64_t*> picked.data
+    cdef Buffer text
+    cdef size_t size
     memset(ends.data, 0, out_width)
     with nogil:
         if wide:
             outcome = check_picked(broad, bytes.size, at, wanted)
-            if outcome.status == Status.ok and out_wide:
-                outcome = measure_gather(table.decoder[0], broad, at, wanted, <int64_t*> ends.data + 1)
-            elif outcome.status == Status.ok:
-                outcome = measure_gather(table.decoder[0], broad, at, wanted, <int32_t*> ends.data + 1)
         else:
             outcome = check_picked(narrow, bytes.size, at, wanted)
-            if outcome.status == Status.ok and out_wide:
-                outcome = measure_gather(table.decoder[0], narrow, at, wanted, <int64_t*> ends.data + 1)
-            elif outcome.status == Status.ok:
-                outcome = measure_gather(table.decoder[0], narrow, at, wanted, <int32_t*> ends.data + 1)
-    if outcome.status == Status.offsets_overflow or (
-        outcome.status == Status.ok and not out_wide and outcome.size > limit_of_narrow
-    ):
-        return None, outcome.size
     check(outcome, "codes")
-    cdef size_t size = <size_t> outcome.size
-    cdef Buffer text = allocate(size)
-    with nogil:
-        if wide:
-            decode_gather(table.decoder[0], broad, at, wanted, text.data, size)
-        else:
-            decode_gather(table.decoder[0], narrow, at, wanted, text.data, size)
+    if outcome.size <= ROOM_OF_FEW and outcome.size <= limit_of_narrow:
+        text = allocate(<uint64_t> outcome.size)
+        with nogil:
+            if wide and out_wide:
+                outcome = decode_picked(table.decoder[0], broad, at, wanted, text.data, <int64_t*> ends.data + 1)
+            elif wide:
+                outcome = decode_picked(table.decoder[0], broad, at, wanted, text.data, <int32_t*> ends.data + 1)
+            elif out_wide:
+                outcome = decode_picked(table.decoder[0], narrow, at, wanted, text.data, <int64_t*> ends.data + 1)
+            else:
+                outcome = decode_picked(table.decoder[0], narrow, at, wanted, text.data, <int32_t*> ends.data + 1)
+        check(outcome, "codes")
+        text.shrink(<size_t> outcome.size)
+    else:
+        with nogil:
+            if wide and out_wide:
+                outcome = measure_gather(table.decoder[0], broad, at, wanted, <int64_t*> ends.data + 1)
+            elif wide:
+                outcome = measure_gather(table.decoder[0], broad, at, wanted, <int32_t*> ends.data + 1)
+            elif out_wide:
+                outcome = measure_gather(table.decoder[0], narrow, at, wanted, <int64_t*> ends.data + 1)
+            else:
+                outcome = measure_gather(table.decoder[0], narrow, at, wanted, <int32_t*> ends.data + 1)
+        if outcome.status == Status.offsets_overflow or (
+            outcome.status == Status.ok and not out_wide and outcome.size > limit_of_narrow
+        ):
+            return None, outcome.size
+        check(outcome, "codes")
+        size = <size_t> outcome.size
+        text = allocate(size)
+        with nogil:
+            if wide:
+                decode_gather(table.decoder[0], broad, at, wanted, text.data, size)
+            else:
+                decode_gather(table.decoder[0], narrow, at, wanted, text.data, size)
     if utf8:
         check_utf8(text.data, ends.data, wanted, out_wide, 1, Interrupt())
     return text, ends

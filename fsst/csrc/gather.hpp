@@ -151,7 +151,7 @@ Outcome decode_row(const DecodeTable& table, const Rows<Offset>& rows, size_t ro
 }
 
 // Checks the offsets of the rows that `indices` pick, and that there are such rows; the other offsets may be
-// anything. For columns of which only a few rows are wanted.
+// anything. For columns of which only a few rows are wanted. Outcome::size is the room that decode_picked needs.
 template <class Offset>
 Outcome check_picked(const Rows<Offset>& rows, size_t data_size, const int64_t* indices, size_t count) noexcept {
     Outcome found;
@@ -163,6 +163,7 @@ Outcome check_picked(const Rows<Offset>& rows, size_t data_size, const int64_t* 
         found.limit = static_cast<int64_t>(data_size);
         return found;
     }
+    uint64_t room = 0;
     for (size_t i = 0; i < count; i++) {
 #if defined(__GNUC__) || defined(__clang__)
         const size_t ahead = i + gather_detail::kOffsetsAhead;
@@ -200,12 +201,33 @@ Outcome check_picked(const Rows<Offset>& rows, size_t data_size, const int64_t* 
             found.limit = last;
             return found;
         }
+        room += decode_row_bound(static_cast<size_t>(end - start));
 #if defined(__GNUC__) || defined(__clang__)
         __builtin_prefetch(rows.data + start);
 #endif
     }
     found.row = -1;
+    found.size = static_cast<int64_t>(room);
     return found;
+}
+
+// Checks and decodes in one pass the rows that check_picked has accepted, into the room that it asked for: for
+// few rows, since that is eight times their codes. `ends` and the outcome are those of measure_gather.
+template <class Offset, class TextOffset>
+Outcome decode_picked(const DecodeTable& table, const Rows<Offset>& rows, const int64_t* indices, size_t count,
+                      uint8_t* text, TextOffset* ends) noexcept {
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (indices[i] >= 0) {
+            const Outcome found = decode_row(table, rows, static_cast<size_t>(indices[i]), text + total);
+            if (FSST_UNLIKELY(!found.ok())) return found;
+            total += static_cast<size_t>(found.size);
+        }
+        ends[i] = static_cast<TextOffset>(total);
+    }
+    Outcome done;
+    done.size = static_cast<int64_t>(total);
+    return done;
 }
 
 // Rows by number: `ends` gets where each picked row's text ends. A negative number picks an empty text

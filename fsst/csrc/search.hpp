@@ -23,6 +23,8 @@ namespace search_detail {
 using scan_detail::kStep;
 
 constexpr size_t kSampled = 4096;         // codes that choose the anchor
+constexpr size_t kSampledPairs = 1024;  // codes that choose what surely is an occurrence
+constexpr size_t kSampledRows = 128;
 constexpr size_t kBlockCodes = 32 * 1024;  // about; a block is a multiple of 64 rows
 constexpr size_t kMapCodes = 8192;        // 64 rows with more codes are walked
 constexpr size_t kShortRow = 64;          // codes; a candidate's row is walked from its start
@@ -124,11 +126,12 @@ struct Using {
 template <class Scanner, class Offset>
 class Search {
  public:
-    Search(const Needle& needle, const Anchor& anchor, const Sure& sure, const Rows<Offset>& rows,
-           uint8_t* bits) noexcept
+    Search(const Needle& needle, const Anchor& anchor, const Sure& sure, const Beginnings& beginnings,
+           const Rows<Offset>& rows, uint8_t* bits) noexcept
         : needle_(needle),
           anchor_(anchor),
           sure_(sure),
+          beginnings_(beginnings),
           rows_(rows),
           bits_(bits),
           scanner_(anchor),
@@ -232,9 +235,14 @@ class Search {
         const size_t start = rows_.start(first);
         const size_t count = rows_.start(end) - start;
         const uint8_t* const codes = rows_.data + start;
-        if (count > kMapCodes) return walk(first, end, ~uint64_t{0}, 0);
-        uint64_t map[kMapCodes / 64 + 2];
         const uint64_t all = Needle::low_bits(end - first);
+        if (beginnings_.usual && count > 0) {
+            const uint64_t found = begin_with(first, end);
+            // What is left is little.
+            if ((all & ~found) == 0 || count > kMapCodes) return walk(first, end, all & ~found, found);
+        }
+        if (count > kMapCodes) return walk(first, end, all, 0);
+        uint64_t map[kMapCodes / 64 + 2];
         if (needle_.size == 1) {
             // A code with the byte in it is an occurrence.
             if (!fill_exact(scanner_, codes, count, true, first, end, map)) return walk(first, end, all, 0);
@@ -258,6 +266,19 @@ class Search {
             }
         }
         walk(first, end, left, found);
+    }
+
+    // Rows whose first code holds the needle.
+    uint64_t begin_with(size_t first, size_t end) const noexcept {
+        const size_t final = rows_.start(rows_.count) - 1;
+        uint64_t found = 0;
+        for (size_t row = first; row < end; row++) {
+            const size_t start = rows_.start(row);
+            // SAFETY: there are codes, and offsets ascend up to their number. No branch, rows being what they are.
+            const uint64_t holds = beginnings_.holds[rows_.data[start - (start > final)]];
+            found |= (holds & static_cast<uint64_t>(rows_.size(row) > 0)) << (row - first);
+        }
+        return found;
     }
 
     // Whether the candidates of a row decide about it; sets its bit of `found` if they say yes.
@@ -395,6 +416,7 @@ class Search {
     const Needle& needle_;
     const Anchor& anchor_;
     const Sure& sure_;
+    const Beginnings& beginnings_;
     const Rows<Offset>& rows_;
     uint8_t* bits_;
     Scanner scanner_;
@@ -416,12 +438,16 @@ void match_rows(const Needle& needle, const Rows<Offset>& rows, uint8_t* bits, I
     // More than one candidate in eight rows.
     const double a_row = static_cast<double>(rows.total()) / static_cast<double>(rows.count);
     const bool frequent = static_cast<double>(anchor.expected) * a_row * 8 > static_cast<double>(sampled);
+    Beginnings beginnings;
+    if (frequent) beginnings = choose_beginnings(needle, rows, kSampledRows);
     Sure sure;
-    if (frequent && needle.size > 1 && needle.size == needle.core) {
-        sure = choose_sure(needle, rows, kSampled, static_cast<size_t>(static_cast<double>(sampled) / a_row / 8) + 1);
+    if (frequent && !beginnings.usual && needle.size > 1 && needle.size == needle.core) {
+        const size_t some = std::min(rows.total(), kSampledPairs);
+        sure = choose_sure(needle, rows, some, static_cast<size_t>(static_cast<double>(some) / a_row / 8) + 1);
     }
     const auto search = [&](auto kernel) {
-        Search<typename decltype(kernel)::Scanner, Offset>(needle, anchor, sure, rows, bits).run(frequent);
+        Search<typename decltype(kernel)::Scanner, Offset>(needle, anchor, sure, beginnings, rows, bits)
+            .run(frequent);
     };
 #if FSST_X86
     if (isa == Isa::avx512) return search(Using<scan_detail::avx512::Avx512>{});
