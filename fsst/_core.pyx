@@ -808,15 +808,9 @@ cdef extern from "csrc/search_column.hpp" namespace "fsst" nogil:
 cdef extern from "csrc/gather.hpp" namespace "fsst" nogil:
     Outcome check_picked[Offset](
         const Rows[Offset]& rows, size_t data_size, const int64_t* indices, size_t count) noexcept
-    Outcome measure_gather[Offset, TextOffset](
-        const DecodeTable& table, const Rows[Offset]& rows, const int64_t* indices, size_t count,
-        TextOffset* ends) noexcept
-    Outcome decode_picked[Offset, TextOffset](
-        const DecodeTable& table, const Rows[Offset]& rows, const int64_t* indices, size_t count, uint8_t* text,
-        TextOffset* ends) noexcept
-    void decode_gather[Offset](
-        const DecodeTable& table, const Rows[Offset]& rows, const int64_t* indices, size_t count, uint8_t* text,
-        size_t text_size) noexcept
+    const size_t kCopyRoom
+    void copy_picked[Offset](
+        const Rows[Offset]& rows, const int64_t* indices, size_t count, uint8_t* codes, int64_t* ends) noexcept
 
 
 def open_rows(data, offsets, bint wide, int64_t first, int64_t count):
@@ -962,10 +956,6 @@ def lengths(Table table, Column column, bint wide_result, bint characters):
     return results
 
 
-# Bytes that few rows may ask for, so that they are decoded in one pass.
-cdef int64_t ROOM_OF_FEW = 1 << 20
-
-
 def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, indices, bint out_wide,
            bint utf8=False):
     """The text of the rows that int64 `indices` pick (negative: an empty text), and its offsets.
@@ -990,54 +980,54 @@ def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, 
         raise ValueError(f"{count} rows from row {first} on are not in the offsets, or these are not aligned")
     narrow.data, narrow.offsets, narrow.count = bytes.data, <const int32_t*> source.data + first, <size_t> count
     broad.data, broad.offsets, broad.count = bytes.data, <const int64_t*> source.data + first, <size_t> count
-    cdef Buffer ends = allocate((wanted + 1) * out_width)
     cdef int64_t* at = <int64_t*> picked.data
-    cdef Buffer text
-    cdef size_t size
-    memset(ends.data, 0, out_width)
+    with nogil:
+        outcome = check_picked(broad, bytes.size, at, wanted) if wide else check_picked(narrow, bytes.size, at, wanted)
+    check(outcome, "codes")
+    cdef Buffer codes = allocate(<uint64_t> outcome.size + kCopyRoom)
+    cdef Buffer code_ends = allocate((wanted + 1) * 8)
+    cdef int64_t* borders = <int64_t*> code_ends.data
+    borders[0] = 0
     with nogil:
         if wide:
-            outcome = check_picked(broad, bytes.size, at, wanted)
+            copy_picked(broad, at, wanted, codes.data, borders + 1)
         else:
-            outcome = check_picked(narrow, bytes.size, at, wanted)
-    check(outcome, "codes")
-    if outcome.size <= ROOM_OF_FEW and outcome.size <= limit_of_narrow:
-        text = allocate(<uint64_t> outcome.size)
-        with nogil:
-            if wide and out_wide:
-                outcome = decode_picked(table.decoder[0], broad, at, wanted, text.data, <int64_t*> ends.data + 1)
-            elif wide:
-                outcome = decode_picked(table.decoder[0], broad, at, wanted, text.data, <int32_t*> ends.data + 1)
-            elif out_wide:
-                outcome = decode_picked(table.decoder[0], narrow, at, wanted, text.data, <int64_t*> ends.data + 1)
-            else:
-                outcome = decode_picked(table.decoder[0], narrow, at, wanted, text.data, <int32_t*> ends.data + 1)
+            copy_picked(narrow, at, wanted, codes.data, borders + 1)
+    cdef Rows[int64_t] copied
+    copied.data, copied.offsets, copied.count = codes.data, borders, wanted
+    cdef Interrupt interrupt = Interrupt()
+    cdef void* argument = interrupt.argument()
+    cdef Buffer ends = allocate((wanted + 1) * out_width)
+    cdef Measured measured
+    memset(ends.data, 0, out_width)
+    with nogil:
+        if out_wide:
+            measured = measure_column(table.decoder[0], copied, <int64_t*> ends.data + 1, isa, 1, interrupted, argument)
+        else:
+            measured = measure_column(table.decoder[0], copied, <int32_t*> ends.data + 1, isa, 1, interrupted, argument)
+    if measured.interrupted:
+        raise interrupt.error
+    outcome = measured.outcome
+    if outcome.status == Status.offsets_overflow or (
+        outcome.status == Status.ok and not out_wide and outcome.size > limit_of_narrow
+    ):
+        return None, outcome.size
+    cdef int64_t row
+    if outcome.status != Status.ok:
+        # In the words of the column, not of the copy.
+        row = at[outcome.row]
+        outcome.position += (broad.offsets[row] if wide else narrow.offsets[row]) - borders[outcome.row]
+        outcome.row = row
         check(outcome, "codes")
-        text.shrink(<size_t> outcome.size)
-    else:
-        with nogil:
-            if wide and out_wide:
-                outcome = measure_gather(table.decoder[0], broad, at, wanted, <int64_t*> ends.data + 1)
-            elif wide:
-                outcome = measure_gather(table.decoder[0], broad, at, wanted, <int32_t*> ends.data + 1)
-            elif out_wide:
-                outcome = measure_gather(table.decoder[0], narrow, at, wanted, <int64_t*> ends.data + 1)
-            else:
-                outcome = measure_gather(table.decoder[0], narrow, at, wanted, <int32_t*> ends.data + 1)
-        if outcome.status == Status.offsets_overflow or (
-            outcome.status == Status.ok and not out_wide and outcome.size > limit_of_narrow
-        ):
-            return None, outcome.size
-        check(outcome, "codes")
-        size = <size_t> outcome.size
-        text = allocate(size)
-        with nogil:
-            if wide:
-                decode_gather(table.decoder[0], broad, at, wanted, text.data, size)
-            else:
-                decode_gather(table.decoder[0], narrow, at, wanted, text.data, size)
-    if utf8:
-        check_utf8(text.data, ends.data, wanted, out_wide, 1, Interrupt())
+    cdef size_t size = <size_t> outcome.size
+    cdef Buffer text = allocate(size)
+    cdef cbool done
+    with nogil:
+        done = decode_column(table.decoder[0], copied, measured, text.data, isa, 1, interrupted, argument)
+    if not done:
+        raise interrupt.error
+    if utf8 and not measured.ascii:
+        check_utf8(text.data, ends.data, wanted, out_wide, 1, interrupt)
     return text, ends
 
 

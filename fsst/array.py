@@ -377,10 +377,12 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         ['d', 'a', None]
         """
         value_type = self.value_type
-        if value_type not in _WITH_OFFSETS:
-            return decompress_leaf(self.take(indices), large=True)
         rows, absent = _row_numbers(indices, len(self))
         validity, offsets, data = self.buffers()
+        # Offsets cut out of a file may stand at any address.
+        if value_type not in _WITH_OFFSETS or offsets is None or offsets.address % 8:
+            taken = self.take(pa.array(rows, pa.int64(), mask=absent))
+            return decompress_leaf(taken, large=True)
         if validity is not None and self.null_count:
             bits = np.frombuffer(validity, np.uint8)
             places = rows + self.offset

@@ -103,24 +103,24 @@ def _searched(values: Any) -> bool:
     return values.type.value_type in _SEARCHED
 
 
-def _runs(column: FsstArray) -> Iterator[FsstArray]:
-    """Slices of about RUN_CODES bytes of codes; one without rows where there are none."""
+def _runs(column: FsstArray, codes: int = RUN_CODES) -> Iterator[FsstArray]:
+    """Slices of about `codes` bytes of codes; one without rows where there are none."""
     rows = len(column)
     ends = column.code_offsets()
-    if ends is None or int(ends[-1]) - int(ends[0]) <= RUN_CODES:
+    if rows <= codes and (ends is None or int(ends[-1]) - int(ends[0]) <= codes):
         yield column
         return
     row = 0
     while row < rows:
         # Rows without codes take memory too, so a run has a limit of rows as well.
-        until = int(np.searchsorted(ends, int(ends[row]) + RUN_CODES, "right")) - 1
-        until = min(max(until, row + 1), row + RUN_CODES, rows)
+        until = int(np.searchsorted(ends, int(ends[row]) + codes, "right")) - 1
+        until = min(max(until, row + 1), row + codes, rows)
         yield column.slice(row, until - row)
         row = until
 
 
-def _plain_runs(column: FsstArray) -> Iterator[pa.Array]:
-    for run in _runs(column):
+def _plain_runs(column: FsstArray, codes: int = RUN_CODES) -> Iterator[pa.Array]:
+    for run in _runs(column, codes):
         yield decompress_leaf(run, large=False)
 
 
@@ -384,8 +384,8 @@ def match_like(
 
     if _is_compressed(strings):
         text = _pattern_bytes(pattern)
-        odd = text is not None and strings.type.value_type in _TEXT and not _is_utf8(text)
-        odd = odd or (text is not None and not _is_utf8(text))
+        # pyarrow's expressions above do not match bytes that are not UTF-8.
+        odd = text is None or not _is_utf8(text)
         if ignore_case or odd or options is not None:
 
             def plainly(array: pa.Array) -> Any:
@@ -578,7 +578,8 @@ def _look_up(name: str, values: Any, value_set: Any, skip_nulls: bool, options: 
     wanted = _few_strings(value_set) if options is None and _searched(values) else None
     if wanted is None:
         # pyarrow hashes the set anew for each run: these are longer where the set is large.
-        return _each(values, lambda column: _look_up_runs(column, plainly), lambda: absent.type)
+        codes = max(RUN_CODES, 32 * len(value_set) if options is None else 0)
+        return _each(values, lambda column: _look_up_runs(column, plainly, codes), lambda: absent.type)
 
     def on_codes(column: FsstArray) -> pa.Array:
         rows = column.opened()
@@ -609,8 +610,8 @@ def _few_strings(value_set: Any) -> list[bytes] | None:
     return texts or None
 
 
-def _look_up_runs(column: FsstArray, plainly: Callable[[pa.Array], pa.Array]) -> pa.Array:
-    results = [plainly(plain) for plain in _plain_runs(column)]
+def _look_up_runs(column: FsstArray, plainly: Callable[[pa.Array], pa.Array], codes: int) -> pa.Array:
+    results = [plainly(plain) for plain in _plain_runs(column, codes)]
     return results[0] if len(results) == 1 else pa.concat_arrays(results)
 
 

@@ -23,8 +23,8 @@ struct Constant {
     const DecodeTable& table;
     size_t size;
     std::vector<uint8_t> padded;  // the constant between 8 zeros on either side
-    // What a row's first byte, and its last, make of it. 1: it must be walked; 2: it is surely in; 4 (with 1): it
-    // is in unless that byte is a literal.
+    // What a row's first byte, and its last, make of it. 1: it must be walked; 2: it is surely in; 4 (with
+    // 1): it is in unless that byte is a literal.
     uint8_t first[256];
     uint8_t last[256];
 
@@ -79,7 +79,8 @@ bool walk_forward(const Constant& constant, const uint8_t* codes, size_t size) n
             length = left;
         }
         // SAFETY: done <= constant.size, and 8 bytes follow the constant.
-        if (((load_le<uint64_t>(text + done) ^ constant.table.symbol[index]) & low_bytes(length)) != 0) return false;
+        if (((load_le<uint64_t>(text + done) ^ constant.table.symbol[index]) & low_bytes(length)) != 0)
+            return false;
         done += length;
     }
     return done == constant.size;
@@ -90,7 +91,8 @@ inline bool walk_backward(const Constant& constant, const uint8_t* codes, size_t
     const uint8_t* const text = constant.text();
     size_t left = constant.size;
     size_t at = size;
-    // The bytes of 0xFF in front of codes[at - 1]; a run of them is counted once, or hostile rows would take long.
+    // The bytes of 0xFF in front of codes[at - 1]; a run of them is counted once, or hostile rows would take
+    // long.
     size_t escapes = 0;
     const auto count_escapes = [&] {
         for (escapes = 0; escapes + 1 < at && codes[at - 2 - escapes] == kEscape;) escapes++;

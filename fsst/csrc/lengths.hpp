@@ -34,7 +34,8 @@ Outcome byte_lengths(const DecodeTable& table, const Rows<Offset>& rows, Length*
         const size_t count = std::min(kRows, rows.count - first);
         Length* const ends = lengths + first;
         Learned learned;
-        Outcome found = measure_rows(table, Rows<Offset>{rows.data, rows.offsets + first, count}, ends, isa, &learned);
+        Outcome found =
+            measure_rows(table, Rows<Offset>{rows.data, rows.offsets + first, count}, ends, isa, &learned);
         if (!found.ok()) {
             found.row += static_cast<int64_t>(first);
             return found;

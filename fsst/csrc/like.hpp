@@ -29,7 +29,8 @@ FSST_ALWAYS_INLINE size_t character(const uint8_t* text, size_t left, bool utf8)
 }  // namespace like_detail
 
 // Whether the whole text is like the pattern. On a mismatch the last "anything" takes one character more.
-inline bool is_like(const uint16_t* pattern, size_t parts, const uint8_t* text, size_t size, bool utf8) noexcept {
+inline bool is_like(const uint16_t* pattern, size_t parts, const uint8_t* text, size_t size,
+                    bool utf8) noexcept {
     using like_detail::character;
     size_t at = 0, part = 0;
     size_t retry_at = 0, retry_part = parts + 1;  // none yet
@@ -58,8 +59,8 @@ inline bool is_like(const uint16_t* pattern, size_t parts, const uint8_t* text, 
 
 // Clears the bits of rows that are not like the pattern. The first row that is corrupt is reported.
 template <class Offset>
-Outcome keep_like_rows(const DecodeTable& table, const Rows<Offset>& rows, const uint16_t* pattern, size_t parts,
-                       bool utf8, uint8_t* bits) {
+Outcome keep_like_rows(const DecodeTable& table, const Rows<Offset>& rows, const uint16_t* pattern,
+                       size_t parts, bool utf8, uint8_t* bits) {
     std::vector<uint8_t> text;
     for (size_t row = 0; row < rows.count; row++) {
         if ((bits[row / 8] >> row % 8 & 1) == 0) continue;

@@ -79,8 +79,7 @@ inline void fit_all(const DecodeTable& table, const uint64_t* masks, const uint8
             const __m256i equal = _mm256_cmpeq_epi64(differs, _mm256_setzero_si256());
             const __m256i overlaps = _mm256_cmpgt_epi64(load(table.length), shortest);
             const __m256i found = _mm256_and_si256(_mm256_and_si256(equal, overlaps), bit);
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(fits + code),
-                                _mm256_or_si256(load(fits), found));
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(fits + code), _mm256_or_si256(load(fits), found));
         }
     }
 }
@@ -101,9 +100,9 @@ struct Needle {
     const DecodeTable& table;
     const uint8_t* bytes;
     size_t size;
-    size_t core;        // its first bytes, at most kMaxCore, which `fits` is about
-    uint64_t begin;     // alignments at which an occurrence may begin: -7 to 0
-    uint64_t found;     // those that say it has ended
+    size_t core;     // its first bytes, at most kMaxCore, which `fits` is about
+    uint64_t begin;  // alignments at which an occurrence may begin: -7 to 0
+    uint64_t found;  // those that say it has ended
     uint64_t fits[512];
     std::vector<uint32_t> fallback;  // for needles longer than a core: Knuth, Morris and Pratt's
 
@@ -119,7 +118,8 @@ struct Needle {
         uint8_t padded[8 + kMaxCore + 8] = {};
         std::memcpy(padded + 8, needle, core);
         uint64_t masks[256];
-        for (size_t code = 0; code < 256; code++) masks[code] = low_bytes(static_cast<size_t>(table.length[code]));
+        for (size_t code = 0; code < 256; code++)
+            masks[code] = low_bytes(static_cast<size_t>(table.length[code]));
 #if FSST_X86
         if (isa != Isa::baseline) {
             needle_detail::avx2::fit_all(table, masks, padded, core, fits);
@@ -161,7 +161,8 @@ struct Needle {
 };
 
 // Whether a row's text contains the needle's core.
-inline bool walk_codes(const Needle& needle, const uint8_t* codes, size_t size, const uint8_t* readable) noexcept {
+inline bool walk_codes(const Needle& needle, const uint8_t* codes, size_t size,
+                       const uint8_t* readable) noexcept {
     uint64_t alignments = 0;
     uint64_t seen = 0;
     bool literal = false;
@@ -169,7 +170,7 @@ inline bool walk_codes(const Needle& needle, const uint8_t* codes, size_t size, 
         const size_t count = size - at < 8 ? size - at : 8;
         // SAFETY: 8 bytes are readable, if not all of this row; load_up_to_8 reads `count` bytes only.
         uint64_t word = static_cast<size_t>(readable - codes) - at >= 8 ? load_le<uint64_t>(codes + at)
-                                                                         : load_up_to_8(codes + at, count);
+                                                                        : load_up_to_8(codes + at, count);
         // Escapes fill up what is not the row's: they fit nowhere.
         word |= ~low_bytes(count);
         if (FSST_LIKELY(!has_escape(word & low_bytes(count)) && !literal)) {
@@ -199,7 +200,8 @@ struct Occurrences {
 };
 
 // Byte by byte. With `only_first` it stops at the first occurrence.
-inline Occurrences walk_text(const Needle& needle, const uint8_t* codes, size_t size, bool only_first) noexcept {
+inline Occurrences walk_text(const Needle& needle, const uint8_t* codes, size_t size,
+                             bool only_first) noexcept {
     Occurrences seen;
     size_t matched = 0;
     int64_t text = 0;
@@ -227,7 +229,8 @@ inline Occurrences walk_text(const Needle& needle, const uint8_t* codes, size_t 
 }
 
 // Whether a row's text contains the needle.
-inline bool contains(const Needle& needle, const uint8_t* codes, size_t size, const uint8_t* readable) noexcept {
+inline bool contains(const Needle& needle, const uint8_t* codes, size_t size,
+                     const uint8_t* readable) noexcept {
     if (!walk_codes(needle, codes, size, readable)) return false;
     return needle.size == needle.core || walk_text(needle, codes, size, true).count > 0;
 }

@@ -16,11 +16,11 @@
 namespace fsst {
 
 struct Anchor {
-    size_t at = 0;                       // the byte of the needle that is looked for
-    alignas(64) uint8_t member[256] = {};  // 0x80 for codes that can cover it
+    size_t at = 0;                           // the byte of the needle that is looked for
+    alignas(64) uint8_t member[256] = {};    // 0x80 for codes that can cover it
     alignas(32) uint8_t nibble[2][16] = {};  // the same set, in the shape that two byte shuffles look up
-    uint8_t literal[2] = {};             // the literals that are this byte (two where case is ignored)
-    uint64_t expected = 0;               // how many of the codes counted are such
+    uint8_t literal[2] = {};                 // the literals that are this byte (two where case is ignored)
+    uint64_t expected = 0;                   // how many of the codes counted are such
 
     void add(size_t code) noexcept {
         member[code] = 0x80;
@@ -43,7 +43,8 @@ Anchor choose_anchor(const Needle& needle, const Rows<Offset>& rows, size_t samp
     size_t i = 0;
     const size_t count = rows.total() < sampled ? rows.total() : sampled;
     for (; i + 4 <= count; i += 4) {
-        // SAFETY: i + 4 <= count, which is at most the column's codes. Four tables: equal codes follow each other.
+        // SAFETY: i + 4 <= count, which is at most the column's codes. Four tables: equal codes follow each
+        // other.
         for (size_t k = 0; k < 4; k++) uses[k][codes[i + k]]++;
     }
     for (; i < count; i++) uses[0][codes[i]]++;
@@ -83,7 +84,8 @@ Anchor choose_anchor(const Needle& needle, const Rows<Offset>& rows, size_t samp
     }
     size_t literals = 0;
     for (size_t byte = 0; byte < 256 && literals < 2; byte++) {
-        if (table.symbol[256 + byte] == needle.bytes[anchor.at]) anchor.literal[literals++] = static_cast<uint8_t>(byte);
+        if (table.symbol[256 + byte] == needle.bytes[anchor.at])
+            anchor.literal[literals++] = static_cast<uint8_t>(byte);
     }
     if (literals == 1) anchor.literal[1] = anchor.literal[0];
     return anchor;
@@ -166,8 +168,8 @@ constexpr size_t kStep = 64;
 
 // What an exact map carries from one step to the next.
 struct MapState {
-    bool literal = false;      // the next code byte is a literal
-    uint64_t escapes = 0;      // bytes of 0xFF seen, or-ed
+    bool literal = false;  // the next code byte is a literal
+    uint64_t escapes = 0;  // bytes of 0xFF seen, or-ed
 };
 
 // The loops of a scanner: the same words for each, compiled for its own instruction set, which a template
@@ -208,12 +210,14 @@ struct MapState {
     }
 // clang-format on
 
-// rows_any: which of up to 64 rows have a bit set in a map among their codes, the last `cut` of each left out.
-// Nothing is said of rows that it adds to `longer`: those of more codes than 32 bits hold from any byte on.
+// rows_any: which of up to 64 rows have a bit set in a map among their codes, the last `cut` of each left
+// out. Nothing is said of rows that it adds to `longer`: those of more codes than 32 bits hold from any byte
+// on.
 constexpr int kLongestQuick = 25;
 
 struct Baseline {
-    static uint64_t rows_any(const int32_t*, size_t count, int32_t, int, const uint64_t*, uint64_t& longer) noexcept {
+    static uint64_t rows_any(const int32_t*, size_t count, int32_t, int, const uint64_t*,
+                             uint64_t& longer) noexcept {
         longer = Needle::low_bits(count);
         return 0;
     }
@@ -248,8 +252,8 @@ namespace avx2 {
 
 struct Avx2 {
     // SAFETY: the map has a word more than the codes have bits.
-    static uint64_t rows_any(const int32_t* offsets, size_t count, int32_t start, int cut, const uint64_t* map,
-                             uint64_t& longer) noexcept {
+    static uint64_t rows_any(const int32_t* offsets, size_t count, int32_t start, int cut,
+                             const uint64_t* map, uint64_t& longer) noexcept {
         const __m256i first = _mm256_set1_epi32(start);
         const __m256i less = _mm256_set1_epi32(cut);
         const __m256i zero = _mm256_setzero_si256();
@@ -269,13 +273,17 @@ struct Avx2 {
                 _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 1)), first);
             const __m256i size = _mm256_max_epi32(_mm256_sub_epi32(_mm256_sub_epi32(end, begin), less), zero);
             const __m256i big = _mm256_cmpgt_epi32(size, _mm256_set1_epi32(kLongestQuick));
-            too_long |= static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(big)))) << i;
-            const __m256i words = _mm256_i32gather_epi32(reinterpret_cast<const int*>(map), _mm256_srli_epi32(begin, 3), 1);
+            too_long |=
+                static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(big))))
+                << i;
+            const __m256i words =
+                _mm256_i32gather_epi32(reinterpret_cast<const int*>(map), _mm256_srli_epi32(begin, 3), 1);
             const __m256i bits = _mm256_srlv_epi32(words, _mm256_and_si256(begin, _mm256_set1_epi32(7)));
             const __m256i mask =
                 _mm256_sub_epi32(_mm256_sllv_epi32(_mm256_set1_epi32(1), size), _mm256_set1_epi32(1));
             const __m256i none = _mm256_cmpeq_epi32(_mm256_and_si256(bits, mask), zero);
-            const uint32_t some = ~static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(none))) & 0xFF;
+            const uint32_t some =
+                ~static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(none))) & 0xFF;
             found |= static_cast<uint64_t>(some) << i;
         }
         longer = too_long;
@@ -286,7 +294,8 @@ struct Avx2 {
 
     explicit Avx2(const Anchor& anchor) noexcept {
         low = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(anchor.nibble[0])));
-        high = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(anchor.nibble[1])));
+        high =
+            _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(anchor.nibble[1])));
         for (int i = 0; i < 2; i++) literal[i] = _mm256_set1_epi8(static_cast<char>(anchor.literal[i]));
     }
 
@@ -327,7 +336,8 @@ struct Avx2 {
         const __m256i flipped = _mm256_xor_si256(code, _mm256_set1_epi8(-128));
         const __m256i bit = _mm256_shuffle_epi8(
             bit_of_high, _mm256_and_si256(_mm256_srli_epi16(code, 4), _mm256_set1_epi8(15)));
-        const __m256i set = _mm256_or_si256(_mm256_shuffle_epi8(low, code), _mm256_shuffle_epi8(high, flipped));
+        const __m256i set =
+            _mm256_or_si256(_mm256_shuffle_epi8(low, code), _mm256_shuffle_epi8(high, flipped));
         return _mm256_cmpeq_epi8(_mm256_and_si256(set, bit), bit);
     }
     FSST_ALWAYS_INLINE __m256i bytes32(__m256i code) const noexcept {
@@ -343,20 +353,23 @@ namespace avx512 {
 
 struct Avx512 {
     // SAFETY: the map has a word more than the codes have bits; masked loads touch nothing they mask out.
-    static uint64_t rows_any(const int32_t* offsets, size_t count, int32_t start, int cut, const uint64_t* map,
-                             uint64_t& longer) noexcept {
+    static uint64_t rows_any(const int32_t* offsets, size_t count, int32_t start, int cut,
+                             const uint64_t* map, uint64_t& longer) noexcept {
         const __m512i first = _mm512_set1_epi32(start);
         const __m512i zero = _mm512_setzero_si512();
         uint64_t found = 0;
         uint64_t too_long = 0;
         for (size_t i = 0; i < count; i += 16) {
-            const __mmask16 there = static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xFFFFu);
-            const __m512i begin = _mm512_maskz_sub_epi32(there, _mm512_maskz_loadu_epi32(there, offsets + i), first);
+            const __mmask16 there =
+                static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xFFFFu);
+            const __m512i begin =
+                _mm512_maskz_sub_epi32(there, _mm512_maskz_loadu_epi32(there, offsets + i), first);
             const __m512i end =
                 _mm512_maskz_sub_epi32(there, _mm512_maskz_loadu_epi32(there, offsets + i + 1), first);
-            const __m512i size =
-                _mm512_max_epi32(_mm512_sub_epi32(_mm512_sub_epi32(end, begin), _mm512_set1_epi32(cut)), zero);
-            too_long |= static_cast<uint64_t>(_mm512_cmpgt_epi32_mask(size, _mm512_set1_epi32(kLongestQuick))) << i;
+            const __m512i size = _mm512_max_epi32(
+                _mm512_sub_epi32(_mm512_sub_epi32(end, begin), _mm512_set1_epi32(cut)), zero);
+            too_long |= static_cast<uint64_t>(_mm512_cmpgt_epi32_mask(size, _mm512_set1_epi32(kLongestQuick)))
+                        << i;
             const __m512i words =
                 _mm512_mask_i32gather_epi32(zero, there, _mm512_srli_epi32(begin, 3), map, 1);
             const __m512i bits = _mm512_srlv_epi32(words, _mm512_and_si512(begin, _mm512_set1_epi32(7)));
@@ -387,7 +400,8 @@ struct Avx512 {
         return _mm512_cmpeq_epi8_mask(code, literal[0]) | _mm512_cmpeq_epi8_mask(code, literal[1]);
     }
     static FSST_ALWAYS_INLINE uint64_t escapes_of(const uint8_t* codes) noexcept {
-        return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(codes), _mm512_set1_epi8(static_cast<char>(kEscape)));
+        return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(codes),
+                                      _mm512_set1_epi8(static_cast<char>(kEscape)));
     }
     FSST_ALWAYS_INLINE uint64_t candidates(const uint8_t* codes) const noexcept {
         return members(codes) | (escapes_of(codes - 1) & bytes(codes));

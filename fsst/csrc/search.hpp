@@ -22,14 +22,14 @@ namespace search_detail {
 
 using scan_detail::kStep;
 
-constexpr size_t kSampled = 4096;         // codes that choose the anchor
+constexpr size_t kSampled = 4096;       // codes that choose the anchor
 constexpr size_t kSampledPairs = 1024;  // codes that choose what surely is an occurrence
 constexpr size_t kSampledRows = 128;
 constexpr size_t kBlockCodes = 32 * 1024;  // about; a block is a multiple of 64 rows
-constexpr size_t kMapCodes = 8192;        // 64 rows with more codes are walked
-constexpr size_t kShortRow = 64;          // codes; a candidate's row is walked from its start
+constexpr size_t kMapCodes = 8192;         // 64 rows with more codes are walked
+constexpr size_t kShortRow = 64;           // codes; a candidate's row is walked from its start
 constexpr size_t kMostSteps = 4 * kMaxCore;
-constexpr size_t kRetry = 32;             // mapped blocks after which scanning is tried again
+constexpr size_t kRetry = 32;  // mapped blocks after which scanning is tried again
 
 // The escapes in front of `at`: an odd number makes it a literal. More than kMostSteps are not counted.
 inline size_t escapes_before(const uint8_t* row, const uint8_t* at) noexcept {
@@ -250,7 +250,8 @@ class Search {
         }
         uint64_t found = 0;
         if (sure_.codes > 0) {
-            if (!fill_exact(sure_first_, codes, count, false, first, end, map)) return walk(first, end, all, 0);
+            if (!fill_exact(sure_first_, codes, count, false, first, end, map))
+                return walk(first, end, all, 0);
             if (sure_.codes == 2 && count > 0) keep_second(codes, count, map);
             found = rows_with(map, first, end, sure_.codes == 2 ? 1 : 0);
             if (found == all) return store(first, end, found);
@@ -274,7 +275,8 @@ class Search {
         uint64_t found = 0;
         for (size_t row = first; row < end; row++) {
             const size_t start = rows_.start(row);
-            // SAFETY: there are codes, and offsets ascend up to their number. No branch, rows being what they are.
+            // SAFETY: there are codes, and offsets ascend up to their number. No branch, rows being what they
+            // are.
             const uint64_t holds = beginnings_.holds[rows_.data[start - (start > final)]];
             found |= (holds & static_cast<uint64_t>(rows_.size(row) > 0)) << (row - first);
         }
@@ -282,7 +284,8 @@ class Search {
     }
 
     // Whether the candidates of a row decide about it; sets its bit of `found` if they say yes.
-    FSST_ALWAYS_INLINE bool is_decided(size_t row, uint64_t candidates, uint64_t& found, size_t bit) const noexcept {
+    FSST_ALWAYS_INLINE bool is_decided(size_t row, uint64_t candidates, uint64_t& found,
+                                       size_t bit) const noexcept {
         const uint8_t* const begin = rows_.data + rows_.start(row);
         const uint8_t* const end = rows_.data + rows_.start(row + 1);
         bool decided = true;
@@ -361,7 +364,8 @@ class Search {
 
     // Runs work(codes, steps, map) over `count` codes, of which a copy is made at either end of the column.
     template <class Work>
-    FSST_ALWAYS_INLINE void in_steps(const uint8_t* codes, size_t count, uint64_t* map, const Work& work) noexcept {
+    FSST_ALWAYS_INLINE void in_steps(const uint8_t* codes, size_t count, uint64_t* map,
+                                     const Work& work) noexcept {
         uint8_t copy[kStep + 1];
         size_t at = 0;
         if (codes == begin_ && count > 0) {
@@ -379,15 +383,14 @@ class Search {
     }
 
     void fill_candidates(const uint8_t* codes, size_t count, uint64_t* map) noexcept {
-        in_steps(codes, count, map, [&](const uint8_t* from, size_t steps, uint64_t* to) {
-            scanner_.map(from, steps, to);
-        });
+        in_steps(codes, count, map,
+                 [&](const uint8_t* from, size_t steps, uint64_t* to) { scanner_.map(from, steps, to); });
     }
 
     // A bit for each member that is surely a code, and for each literal that is the anchor's. From a row's
     // start on. False where that can't be told: a row ends in what may be half an escape.
-    bool fill_exact(const Scanner& scanner, const uint8_t* codes, size_t count, bool and_literals, size_t first,
-                    size_t end, uint64_t* map) noexcept {
+    bool fill_exact(const Scanner& scanner, const uint8_t* codes, size_t count, bool and_literals,
+                    size_t first, size_t end, uint64_t* map) noexcept {
         scan_detail::MapState state;
         in_steps(codes, count, map, [&](const uint8_t* from, size_t steps, uint64_t* to) {
             scanner.map_exact(from, steps, state, and_literals, to);
@@ -443,7 +446,8 @@ void match_rows(const Needle& needle, const Rows<Offset>& rows, uint8_t* bits, I
     Sure sure;
     if (frequent && !beginnings.usual && needle.size > 1 && needle.size == needle.core) {
         const size_t some = std::min(rows.total(), kSampledPairs);
-        sure = choose_sure(needle, rows, some, static_cast<size_t>(static_cast<double>(some) / a_row / 8) + 1);
+        sure =
+            choose_sure(needle, rows, some, static_cast<size_t>(static_cast<double>(some) / a_row / 8) + 1);
     }
     const auto search = [&](auto kernel) {
         Search<typename decltype(kernel)::Scanner, Offset>(needle, anchor, sure, beginnings, rows, bits)

@@ -56,24 +56,25 @@ bool for_parts(const Rows<Offset>& rows, size_t threads, Interrupted interrupted
 
 // A bit for each row that contains the needle, which is not empty. `bits` is zero before.
 template <class Offset>
-bool search_column(const DecodeTable& table, const Rows<Offset>& rows, std::string needle_text, bool ignore_case,
-                   uint8_t* bits, Isa isa, size_t threads, Interrupted interrupted, void* argument) {
+bool search_column(const DecodeTable& table, const Rows<Offset>& rows, std::string needle_text,
+                   bool ignore_case, uint8_t* bits, Isa isa, size_t threads, Interrupted interrupted,
+                   void* argument) {
     if (ignore_case) fold(needle_text);
     const std::unique_ptr<DecodeTable> small(ignore_case ? new DecodeTable(folded(table)) : nullptr);
     const DecodeTable& used = small ? *small : table;
     Needle needle(used, reinterpret_cast<const uint8_t*>(needle_text.data()), needle_text.size(), isa);
     if (needle.size > needle.core) needle.make_fallback();
-    const bool done = for_parts(rows, threads, interrupted, argument, [&](const Rows<Offset>& part, size_t first) {
-        match_rows(needle, part, bits + first / 8, isa);
-    });
+    const bool done = for_parts(
+        rows, threads, interrupted, argument,
+        [&](const Rows<Offset>& part, size_t first) { match_rows(needle, part, bits + first / 8, isa); });
     return done;
 }
 
 // How often rows whose bit is set contain the needle, or where first; others get `otherwise`.
 template <class Offset, class Length>
-bool locate_column(const DecodeTable& table, const Rows<Offset>& rows, std::string needle_text, bool ignore_case,
-                   bool count, const uint8_t* bits, Length* results, Isa isa, size_t threads,
-                   Interrupted interrupted, void* argument) {
+bool locate_column(const DecodeTable& table, const Rows<Offset>& rows, std::string needle_text,
+                   bool ignore_case, bool count, const uint8_t* bits, Length* results, Isa isa,
+                   size_t threads, Interrupted interrupted, void* argument) {
     if (ignore_case) fold(needle_text);
     const std::unique_ptr<DecodeTable> small(ignore_case ? new DecodeTable(folded(table)) : nullptr);
     const DecodeTable& used = small ? *small : table;
@@ -97,21 +98,23 @@ bool locate_column(const DecodeTable& table, const Rows<Offset>& rows, std::stri
 // A bit for each row that is equal to, begins with or ends in the constant.
 template <class Offset>
 bool compare_column(const DecodeTable& table, const Rows<Offset>& rows, std::string text, Affix affix,
-                    bool ignore_case, uint8_t* bits, size_t threads, Interrupted interrupted, void* argument) {
+                    bool ignore_case, uint8_t* bits, size_t threads, Interrupted interrupted,
+                    void* argument) {
     if (ignore_case) fold(text);
     const std::unique_ptr<DecodeTable> small(ignore_case ? new DecodeTable(folded(table)) : nullptr);
     const DecodeTable& used = small ? *small : table;
     const Constant constant(used, reinterpret_cast<const uint8_t*>(text.data()), text.size(), affix);
-    const bool done = for_parts(rows, threads, interrupted, argument, [&](const Rows<Offset>& part, size_t first) {
-        switch (affix) {
-            case Affix::whole:
-                return compare_rows<Affix::whole>(constant, part, bits + first / 8);
-            case Affix::prefix:
-                return compare_rows<Affix::prefix>(constant, part, bits + first / 8);
-            case Affix::suffix:
-                return compare_rows<Affix::suffix>(constant, part, bits + first / 8);
-        }
-    });
+    const bool done =
+        for_parts(rows, threads, interrupted, argument, [&](const Rows<Offset>& part, size_t first) {
+            switch (affix) {
+                case Affix::whole:
+                    return compare_rows<Affix::whole>(constant, part, bits + first / 8);
+                case Affix::prefix:
+                    return compare_rows<Affix::prefix>(constant, part, bits + first / 8);
+                case Affix::suffix:
+                    return compare_rows<Affix::suffix>(constant, part, bits + first / 8);
+            }
+        });
     return done;
 }
 

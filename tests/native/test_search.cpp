@@ -50,8 +50,8 @@ struct Column {
 };
 
 // `corrupt`: any bytes whatever.
-Column random_column(const SymbolTable& table, size_t kind, size_t rows, size_t longest, size_t escapes, bool corrupt,
-                     size_t lead) {
+Column random_column(const SymbolTable& table, size_t kind, size_t rows, size_t longest, size_t escapes,
+                     bool corrupt, size_t lead) {
     Column column;
     for (size_t i = 0; i < lead; i++) column.data.push_back(static_cast<uint8_t>(below(2) ? 255 : rng()));
     column.offsets.push_back(static_cast<int32_t>(lead));
@@ -88,7 +88,8 @@ std::string text_of(const SymbolTable& table, const uint8_t* codes, size_t size)
 
 int64_t count_of(const std::string& text, const std::string& needle) {
     int64_t count = 0;
-    for (size_t at = text.find(needle); at != std::string::npos; at = text.find(needle, at + needle.size())) count++;
+    for (size_t at = text.find(needle); at != std::string::npos; at = text.find(needle, at + needle.size()))
+        count++;
     return count;
 }
 
@@ -101,7 +102,8 @@ bool bit(const std::vector<uint8_t>& bits, size_t row) {
 }
 
 void fail(const char* what, Isa isa, size_t row, const std::string& needle) {
-    std::printf("%s: isa %d, row %zu, needle of %zu bytes\n", what, static_cast<int>(isa), row, needle.size());
+    std::printf("%s: isa %d, row %zu, needle of %zu bytes\n", what, static_cast<int>(isa), row,
+                needle.size());
     std::abort();
 }
 
@@ -131,8 +133,8 @@ void compare(const SymbolTable& symbols, const Column& column, const std::string
             if (!needle.empty()) {
                 search_column(table, rows, needle, ignore_case, bits.data(), isa, threads, never, nullptr);
                 std::vector<int64_t> first(count), times(count);
-                locate_column(table, rows, needle, ignore_case, false, bits.data(), first.data(), isa, threads,
-                              never, nullptr);
+                locate_column(table, rows, needle, ignore_case, false, bits.data(), first.data(), isa,
+                              threads, never, nullptr);
                 locate_column(table, rows, needle, ignore_case, true, bits.data(), times.data(), isa, threads,
                               never, nullptr);
                 for (size_t row = 0; row < count; row++) {
@@ -176,8 +178,8 @@ void random_searches(size_t rounds) {
         const SymbolTable table = random_table(kind, counts[below(6)]);
         const size_t rows = below(4) ? below(100) : below(400);
         const size_t longest = below(4) ? below(20) : below(3000) / (rows / 20 + 1);
-        const Column column =
-            random_column(table, kind, rows, longest, below(3) ? below(5) : below(101), below(4) == 0, below(70));
+        const Column column = random_column(table, kind, rows, longest, below(3) ? below(5) : below(101),
+                                            below(4) == 0, below(70));
         for (size_t n = 0; n < 6; n++) {
             std::string needle;
             const size_t size = below(3) ? below(5) : below(below(3) ? 20 : 120);
