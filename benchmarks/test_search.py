@@ -26,24 +26,24 @@ from ratios import geomean, ratio
 TEXT_BYTES = 8_000_000
 NEEDLES = (1, 3, 8, 20)
 
-# Promised 10 in the geometric mean over texts and needles; measured 14.8 on 12 corpora, 15 here. Promised 3 for
-# each; measured 2.8 there for the least (a letter that 85 % of short lines have, 4 ns a row), and 2.0 here: every URL
+# Promised 10 in the geometric mean over texts and needles; measured 11.3 on 12 corpora, 14 here. Promised 3 for
+# each; measured 2.6 there for the least (a letter that 85 % of short lines have, 4 ns a row), and 2.0 here: every URL
 # begins with the needle, and pyarrow stops at a row's first byte.
 MATCH_MEAN, MATCH_LEAST = 10.0, 1.5
-# Promised 1.5; measured 1.9 there (least 1.2), 1.85 here.
+# Promised 1.5; measured 1.85 there (least 1.4), 1.85 here.
 STARTS_MEAN = 1.4
-# Measured 1.75; 0.55 where a third of the rows ends in the same three bytes.
+# Measured 1.5; 0.44 where a third of the rows ends in the same three bytes.
 ENDS_MEAN = 1.2
-# Promised 1.0; measured 1.3 there, 1.1 here; 0.7 for long rows: pyarrow looks at offsets alone where sizes differ,
+# Promised 1.0; measured 0.86 there, 1.1 here; 0.45 where lengths vary: pyarrow looks at offsets alone where sizes differ,
 # while the size of codes tells little, as they may have been parsed in any way.
 EQUAL_MEAN = 0.9
-# Promised 1.0; measured 0.25: pyarrow subtracts two offsets a row (0.35 ns), we read all codes (0.9 to 6 ns).
+# Promised 1.0; measured 0.22: pyarrow subtracts two offsets a row (0.35 ns), we read all codes (0.9 to 6 ns).
 LENGTH_MEAN = 0.12
 # 1000 rows, set-up included. Promised 1.0; measured 2 and more for match_substring, 1.05 to 1.2 for the others.
 SMALL = {"match_substring": 1.0, "starts_with": 0.9, "ends_with": 0.9, "equal": 0.9}
-# reader[i] may take twice as long as pyarrow's scalars; measured 5 to 9 times as fast.
+# reader[i] may take twice as long as pyarrow's scalars; measured 2.8 to 7 times as fast.
 READER = 2.0
-# Promised 1 / 1.5; measured 0.95 to 1.2.
+# Promised 1 / 1.5; measured 0.66 to 1.2.
 TAKE = 1 / 1.5
 
 
