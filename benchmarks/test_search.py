@@ -34,8 +34,8 @@ MATCH_MEAN, MATCH_LEAST = 10.0, 1.5
 STARTS_MEAN = 1.4
 # Measured 1.5; 0.44 where a third of the rows ends in the same three bytes.
 ENDS_MEAN = 1.2
-# Promised 1.0; measured 0.86 there, 1.1 here; 0.45 where lengths vary: pyarrow looks at offsets alone where sizes differ,
-# while the size of codes tells little, as they may have been parsed in any way.
+# Promised 1.0; measured 0.86 there, 1.1 here; 0.45 where lengths vary: pyarrow looks at offsets alone where they
+# differ, while the size of codes tells little, as they may have been parsed in any way.
 EQUAL_MEAN = 0.9
 # Promised 1.0; measured 0.22: pyarrow subtracts two offsets a row (0.35 ns), we read all codes (0.9 to 6 ns).
 LENGTH_MEAN = 0.12
