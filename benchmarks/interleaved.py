@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
-def best_times(works: list[Callable[[], Any]], seconds: float = 2.0, least: int = 7) -> list[float]:
-    """The shortest CPU time of each of `works`, called in turn for about `seconds`."""
+def best_times(works: list[Callable[[], Any]], seconds: float = 2.0, least: int = 7, times: int = 1) -> list[float]:
+    """The shortest CPU time of each of `works`, called in turn for about `seconds`, `times` times each turn."""
     shortest = [float("inf")] * len(works)
     rounds = 0
     gc.collect()
@@ -19,7 +20,8 @@ def best_times(works: list[Callable[[], Any]], seconds: float = 2.0, least: int 
         while rounds < least or time.perf_counter() < end:
             for i, work in enumerate(works):
                 start = time.process_time()
-                work()
+                for _ in range(times):
+                    work()
                 shortest[i] = min(shortest[i], time.process_time() - start)
             rounds += 1
     finally:
@@ -27,7 +29,14 @@ def best_times(works: list[Callable[[], Any]], seconds: float = 2.0, least: int 
     return shortest
 
 
-def speed_ratio(ours: Callable[[], Any], theirs: Callable[[], Any], seconds: float = 2.0) -> float:
+def speed_ratio(
+    ours: Callable[[], Any], theirs: Callable[[], Any], seconds: float = 2.0, least: int = 7, times: int = 1
+) -> float:
     """How many times as fast `ours` is as `theirs`."""
-    our_time, their_time = best_times([ours, theirs], seconds)
-    return their_time / our_time
+    our_time, their_time = best_times([ours, theirs], seconds, least, times)
+    return their_time / max(our_time, 1e-9)
+
+
+def geomean(values: Iterable[float]) -> float:
+    logs = [math.log(value) for value in values]
+    return math.exp(sum(logs) / len(logs))

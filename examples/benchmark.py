@@ -14,6 +14,10 @@ The figures of a text:
     compress    an Arrow array, with that table given
     decompress  to the original Arrow array
     one row     column[i].as_py() of random rows, in warm caches
+    reader      column.reader()[i] of the same rows
+    take        1000 random rows, decompressed: column.decompress_rows(rows)
+    search      fsst.compute.match_substring on the column, mean of a rare and a frequent needle
+    pyarrow     pyarrow.compute.match_substring on the plain strings, likewise
 
 Speeds are raw bytes per second of CPU time, best of several short repetitions; with more than one thread,
 of wall-clock time.
@@ -43,15 +47,18 @@ from typing import Any
 
 try:
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     import fsst
+    import fsst.compute as fc
 except ImportError as error:
     sys.exit(f"benchmark.py: {error}. `make benchmark` sets everything up; or `pip install .` first.")
 
 import texts
 
 ROWS_READ = 256  # random rows of one repetition
+ROWS_TAKEN = 1000  # at once
 Clock = Callable[[], float]
 
 
@@ -89,6 +96,10 @@ class Result:
     compress_mb_s: float
     decompress_mb_s: float
     one_row_us: float
+    reader_ns: float
+    take_us: float
+    search_gb_s: float
+    plain_search_gb_s: float
     factor: float = field(init=False)
     factor_codes: float = field(init=False)
     peers: dict[str, PeerResult] = field(default_factory=dict)
@@ -122,9 +133,16 @@ def best_of(work: Callable[[], Any], clock: Clock, seconds: float = 0.4) -> tupl
     return max(shortest, 1e-9), result
 
 
-def random_rows(column: pa.Array) -> list[int]:
+def random_rows(column: pa.Array, count: int = ROWS_READ) -> list[int]:
     draw = random.Random(0).random
-    return [int(draw() * len(column)) for _ in range(ROWS_READ)]
+    return [int(draw() * len(column)) for _ in range(count)]
+
+
+def needles(column: pa.Array) -> tuple[bytes, bytes]:
+    """Two pieces of rows: 8 bytes, which are rare, and 3, which are less so."""
+    longest = max((bytes(column[row].as_buffer()) for row in random_rows(column) if column[row].is_valid), key=len)
+    start = len(longest) // 3
+    return longest[start : start + 8], longest[start : start + 3]
 
 
 def check(original: pa.Array, returned: pa.Array, where: str) -> None:
@@ -162,6 +180,24 @@ def measure(name: str, column: pa.Array, settings: Settings, say: Callable[[str]
     one_row, read = best_of(lambda: [compressed[row].as_py() for row in rows], time.process_time)
     check(column.take(rows), pa.array(read, column.type), f"{name}: reading random rows")
 
+    reader = compressed.reader()
+    read_row, read = best_of(lambda: [reader[row] for row in rows], time.process_time)
+    check(column.take(rows), pa.array(read, column.type), f"{name}: a reader's random rows")
+
+    say(f"{name}: take")
+    taken = pa.array(random_rows(column, ROWS_TAKEN))
+    take, rows_taken = best_of(lambda: compressed.decompress_rows(taken), time.process_time)
+    check(column.take(taken), rows_taken, f"{name}: taking random rows")
+
+    say(f"{name}: search")
+    search = plain_search = 0.0
+    for needle in needles(column):
+        seconds, found = best_of(lambda needle=needle: fc.match_substring(compressed, needle), time.process_time, 0.2)
+        plain, wanted = best_of(lambda needle=needle: pc.match_substring(column, needle), time.process_time, 0.2)
+        check(wanted, found, f"{name}: search for {needle!r}")
+        search += seconds / 2
+        plain_search += plain / 2
+
     storage = compressed.storage
     return Result(
         name=name,
@@ -176,6 +212,10 @@ def measure(name: str, column: pa.Array, settings: Settings, say: Callable[[str]
         compress_mb_s=raw / compress / 1e6,
         decompress_mb_s=raw / decompress / 1e6,
         one_row_us=one_row / len(rows) * 1e6,
+        reader_ns=read_row / len(rows) * 1e9,
+        take_us=take * 1e6,
+        search_gb_s=raw / search / 1e9,
+        plain_search_gb_s=raw / plain_search / 1e9,
     )
 
 
@@ -366,6 +406,10 @@ FIGURES = [
     Figure("compress", "MB/s", "compress_mb_s", 0),
     Figure("decompress", "MB/s", "decompress_mb_s", 0),
     Figure("one row", "us", "one_row_us", 2),
+    Figure("reader", "ns", "reader_ns", 0),
+    Figure("take", "us", "take_us", 0),
+    Figure("search", "GB/s", "search_gb_s", 1),
+    Figure("pyarrow", "GB/s", "plain_search_gb_s", 2),
 ]
 TOTAL = "total / geomean"  # the last line's name
 
@@ -497,6 +541,7 @@ def panels(results: list[Result], peers: list[Peer]) -> list[Panel]:
         Panel("compress, MB/s", 0, {"": own("compress_mb_s")}),
         Panel("decompress, MB/s", 0, {"": own("decompress_mb_s")}),
         Panel("one row, µs (less is better)", 2, {"": own("one_row_us")}),
+        Panel("search, GB/s", 1, {"": own("search_gb_s")}),
     ]
 
 

@@ -10,13 +10,16 @@ from cpython.buffer cimport (
 )
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 from libcpp cimport bool as cbool
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 import os
+from collections.abc import Sequence
 
 from fsst.errors import CorruptDataError
 
@@ -1262,3 +1265,369 @@ def read_thrift(data, int64_t start, str what, make_struct, make_items, make_pai
     reader.make_struct, reader.make_items, reader.make_pairs = make_struct, make_items, make_pairs
     struct = reader.struct(0)
     return struct, reader.at
+# --- Search and single rows: fsst.compute, FsstArray.reader -------------------------------------
+
+
+cdef extern from "csrc/search_column.hpp" namespace "fsst" nogil:
+    cdef enum class Affix(int):
+        whole
+        prefix
+        suffix
+
+    cbool search_column[Offset](
+        const DecodeTable& table, const Rows[Offset]& rows, string needle, cbool ignore_case, uint8_t* bits, Isa instructions,
+        size_t threads, Interrupt& interrupt) except +
+    cbool locate_column[Offset, Length](
+        const DecodeTable& table, const Rows[Offset]& rows, string needle, cbool ignore_case, cbool count,
+        const uint8_t* bits, Length* results, Isa instructions, size_t threads, Interrupt& interrupt) except +
+    cbool compare_column[Offset](
+        const DecodeTable& table, const Rows[Offset]& rows, string text, Affix affix, cbool ignore_case,
+        uint8_t* bits, size_t threads, Interrupt& interrupt) except +
+    Outcome keep_like_rows[Offset](
+        const DecodeTable& table, const Rows[Offset]& rows, const uint16_t* pattern, size_t parts, cbool utf8,
+        uint8_t* bits) except +
+    Outcome byte_lengths[Offset, Length](
+        const DecodeTable& table, const Rows[Offset]& rows, Length* lengths, Isa instructions, cbool& ascii) noexcept
+    void character_lengths[Offset, Length](
+        const DecodeTable& table, const Rows[Offset]& rows, Length* lengths) noexcept
+
+
+cdef extern from "csrc/gather.hpp" namespace "fsst" nogil:
+    Outcome check_picked[Offset](
+        const Rows[Offset]& rows, size_t data_size, const int64_t* indices, size_t count) noexcept
+    const size_t kCopyRoom
+    void copy_picked[Offset](
+        const Rows[Offset]& rows, const int64_t* indices, size_t count, uint8_t* codes, int64_t* ends) noexcept
+
+
+def open_rows(data, offsets, bint wide, int64_t first, int64_t count):
+    """Rows whose offsets have been checked, for the functions below."""
+    return open_column(data, offsets, wide, first, count)
+
+
+cdef Buffer zeros(size_t size):
+    cdef Buffer buffer = allocate(size)
+    memset(buffer.data, 0, size)
+    return buffer
+
+
+def search(Table table, Column column, bytes needle, bint ignore_case, size_t threads):
+    """A bit for each row whose text contains `needle`, which is not empty."""
+    cdef Buffer bits = zeros((column.count + 7) // 8)
+    cdef Signals signals = Signals()
+    cdef string text = needle
+    cdef cbool done
+    if text.empty():
+        raise ValueError("the needle is empty")
+    with nogil:
+        if column.wide:
+            done = search_column(table.decoder[0], column.wide_rows(), text, ignore_case, bits.data, isa, threads,
+                                 signals.interrupt[0])
+        else:
+            done = search_column(table.decoder[0], column.narrow_rows(), text, ignore_case, bits.data, isa, threads,
+                                 signals.interrupt[0])
+    if not done:
+        raise signals.error
+    return bits
+
+
+def locate(Table table, Column column, bytes needle, bint ignore_case, bint count, bint wide_result,
+           size_t threads):
+    """Where `needle` occurs first in each row (-1: nowhere), or with `count` how often, as int32 or int64."""
+    cdef Buffer bits = search(table, column, needle, ignore_case, threads)
+    cdef Buffer results = allocate(column.count * (8 if wide_result else 4))
+    cdef Signals signals = Signals()
+    cdef string text = needle
+    cdef cbool done
+    with nogil:
+        if column.wide and wide_result:
+            done = locate_column(table.decoder[0], column.wide_rows(), text, ignore_case, count, bits.data,
+                                 <int64_t*> results.data, isa, threads, signals.interrupt[0])
+        elif column.wide:
+            done = locate_column(table.decoder[0], column.wide_rows(), text, ignore_case, count, bits.data,
+                                 <int32_t*> results.data, isa, threads, signals.interrupt[0])
+        elif wide_result:
+            done = locate_column(table.decoder[0], column.narrow_rows(), text, ignore_case, count, bits.data,
+                                 <int64_t*> results.data, isa, threads, signals.interrupt[0])
+        else:
+            done = locate_column(table.decoder[0], column.narrow_rows(), text, ignore_case, count, bits.data,
+                                 <int32_t*> results.data, isa, threads, signals.interrupt[0])
+    if not done:
+        raise signals.error
+    return results
+
+
+def compare(Table table, Column column, bytes constant, str affix, bint ignore_case, size_t threads):
+    """A bit for each row that is equal to (`affix` "whole"), begins with or ends in `constant`."""
+    cdef Buffer bits = allocate((column.count + 7) // 8)
+    cdef Signals signals = Signals()
+    cdef string text = constant
+    cdef Affix how = Affix.whole if affix == "whole" else Affix.prefix if affix == "prefix" else Affix.suffix
+    cdef cbool done
+    with nogil:
+        if column.wide:
+            done = compare_column(table.decoder[0], column.wide_rows(), text, how, ignore_case, bits.data, threads,
+                                  signals.interrupt[0])
+        else:
+            done = compare_column(table.decoder[0], column.narrow_rows(), text, how, ignore_case, bits.data, threads,
+                                  signals.interrupt[0])
+    if not done:
+        raise signals.error
+    return bits
+
+
+def invert(Buffer bits):
+    """The complement of a bitmap, in place."""
+    cdef size_t i
+    for i in range(bits.size):
+        bits.data[i] = ~bits.data[i]
+    return bits
+
+
+def like(Table table, Column column, pattern, bint utf8, bytes piece, size_t threads):
+    """A bit for each row that is like `pattern`: bytes, 256 for any character, 257 for anything.
+
+    `piece` is a part of it that every such row contains, or empty.
+    """
+    cdef Buffer bits
+    cdef vector[uint16_t] parts
+    cdef Outcome outcome
+    if piece:
+        bits = search(table, column, piece, False, threads)
+    else:
+        bits = allocate((column.count + 7) // 8)
+        memset(bits.data, 255, bits.size)
+    for part in pattern:
+        parts.push_back(part)
+    with nogil:
+        if column.wide:
+            outcome = keep_like_rows(table.decoder[0], column.wide_rows(), parts.data(), parts.size(), utf8, bits.data)
+        else:
+            outcome = keep_like_rows(table.decoder[0], column.narrow_rows(), parts.data(), parts.size(), utf8,
+                                     bits.data)
+    check(outcome, "codes")
+    return bits
+
+
+def lengths(Table table, Column column, bint wide_result, bint characters):
+    """Each row's length in bytes, or in UTF-8 characters, as int32 or int64; None where int32 are too narrow."""
+    cdef Buffer results = allocate(column.count * (8 if wide_result else 4))
+    cdef Outcome outcome
+    cdef cbool ascii = False
+    with nogil:
+        if column.wide and wide_result:
+            outcome = byte_lengths(table.decoder[0], column.wide_rows(), <int64_t*> results.data, isa, ascii)
+        elif column.wide:
+            outcome = byte_lengths(table.decoder[0], column.wide_rows(), <int32_t*> results.data, isa, ascii)
+        elif wide_result:
+            outcome = byte_lengths(table.decoder[0], column.narrow_rows(), <int64_t*> results.data, isa, ascii)
+        else:
+            outcome = byte_lengths(table.decoder[0], column.narrow_rows(), <int32_t*> results.data, isa, ascii)
+    if outcome.status == Status.offsets_overflow:
+        return None
+    check(outcome, "codes")
+    if not characters or ascii:
+        return results
+    with nogil:
+        if column.wide and wide_result:
+            character_lengths(table.decoder[0], column.wide_rows(), <int64_t*> results.data)
+        elif column.wide:
+            character_lengths(table.decoder[0], column.wide_rows(), <int32_t*> results.data)
+        elif wide_result:
+            character_lengths(table.decoder[0], column.narrow_rows(), <int64_t*> results.data)
+        else:
+            character_lengths(table.decoder[0], column.narrow_rows(), <int32_t*> results.data)
+    return results
+
+
+def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, indices, bint out_wide,
+           bint utf8=False):
+    """The text of the rows that int64 `indices` pick (negative: an empty text), and its offsets.
+
+    With `utf8` the rows must be that.
+
+    Only the picked rows' offsets and codes are checked. Where 4 bytes do not hold the offsets the result is
+    ``(None, total)``.
+    """
+    cdef Source bytes = Source(b"" if data is None else data, "data")
+    cdef Source source = Source(b"" if offsets is None else offsets, "offsets")
+    cdef Source picked = Source(indices, "indices")
+    cdef size_t width = 8 if wide else 4
+    cdef size_t out_width = 8 if out_wide else 4
+    cdef size_t wanted = picked.size // 8
+    cdef Rows[int32_t] narrow
+    cdef Rows[int64_t] broad
+    cdef Outcome outcome
+    if first < 0 or count < 0 or <size_t> (first + count) >= source.size // width or (
+        <size_t> source.data % width != 0 or (picked.size > 0 and <size_t> picked.data % 8 != 0)
+    ):
+        raise ValueError(f"{count} rows from row {first} on are not in the offsets, or these are not aligned")
+    narrow.data, narrow.offsets, narrow.count = bytes.data, <const int32_t*> source.data + first, <size_t> count
+    broad.data, broad.offsets, broad.count = bytes.data, <const int64_t*> source.data + first, <size_t> count
+    cdef int64_t* at = <int64_t*> picked.data
+    with nogil:
+        outcome = check_picked(broad, bytes.size, at, wanted) if wide else check_picked(narrow, bytes.size, at, wanted)
+    check(outcome, "codes")
+    cdef Buffer codes = allocate(<uint64_t> outcome.size + kCopyRoom)
+    cdef Buffer code_ends = allocate((wanted + 1) * 8)
+    cdef int64_t* borders = <int64_t*> code_ends.data
+    borders[0] = 0
+    with nogil:
+        if wide:
+            copy_picked(broad, at, wanted, codes.data, borders + 1)
+        else:
+            copy_picked(narrow, at, wanted, codes.data, borders + 1)
+    cdef Rows[int64_t] copied
+    copied.data, copied.offsets, copied.count = codes.data, borders, wanted
+    cdef Signals signals = Signals()
+    cdef Buffer ends = allocate((wanted + 1) * out_width)
+    cdef Measured measured
+    memset(ends.data, 0, out_width)
+    with nogil:
+        if out_wide:
+            measured = measure_column(table.decoder[0], copied, <int64_t*> ends.data + 1, isa, 1, signals.interrupt[0])
+        else:
+            measured = measure_column(table.decoder[0], copied, <int32_t*> ends.data + 1, isa, 1, signals.interrupt[0])
+    if measured.interrupted:
+        raise signals.error
+    outcome = measured.outcome
+    if outcome.status == Status.offsets_overflow or (
+        outcome.status == Status.ok and not out_wide and outcome.size > limit_of_narrow
+    ):
+        return None, outcome.size
+    cdef int64_t row
+    if outcome.status != Status.ok:
+        # In the words of the column, not of the copy.
+        row = at[outcome.row]
+        outcome.position += (broad.offsets[row] if wide else narrow.offsets[row]) - borders[outcome.row]
+        outcome.row = row
+        check(outcome, "codes")
+    cdef size_t size = <size_t> outcome.size
+    cdef Buffer text = allocate(size)
+    cdef int64_t invalid
+    with nogil:
+        if out_wide:
+            invalid = decode_column(table.decoder[0], copied, measured, <const int64_t*> ends.data, text.data, utf8, isa,
+                                    1, signals.interrupt[0])
+        else:
+            invalid = decode_column(table.decoder[0], copied, measured, <const int32_t*> ends.data, text.data, utf8, isa,
+                                    1, signals.interrupt[0])
+    if invalid == -2:
+        raise signals.error
+    if invalid >= 0:
+        raise CorruptDataError(f"codes: row {at[invalid]} decompresses to bytes that are not UTF-8")
+    return text, ends
+
+
+cdef class Reader:
+    """A column's rows as Python objects, read one at a time from the raw buffers; a read-only sequence.
+
+    Made by `FsstArray.reader`. Holds the buffers, so it lives as long as it is needed. A row's offsets and
+    codes are checked when the row is read.
+    """
+
+    cdef Table table
+    cdef Source bytes
+    cdef Source offsets
+    cdef Source validity
+    cdef int64_t first
+    cdef int64_t rows
+    cdef bint wide
+    cdef bint text
+    cdef int64_t fixed
+
+    def __init__(self, Table table not None, data, offsets, bint wide, int64_t first, int64_t count, validity,
+                 bint text, int64_t fixed):
+        self.table = table
+        self.bytes = Source(b"" if data is None else data, "data")
+        self.offsets = Source(b"" if offsets is None else offsets, "offsets")
+        self.wide, self.text, self.fixed = wide, text, fixed
+        if first < 0 or count < 0 or (
+            count > 0 and <size_t> (first + count) >= self.offsets.size // (8 if wide else 4)
+        ):
+            raise ValueError(f"{count} rows from row {first} on are not in the offsets")
+        if validity is not None:
+            self.validity = Source(validity, "validity")
+            if <uint64_t> (first + count) > 8 * <uint64_t> self.validity.size:
+                raise ValueError(f"{first + count} rows are not in the validity")
+        self.first, self.rows = first, count
+
+    def __len__(self):
+        return self.rows
+
+    def __getitem__(self, key):
+        cdef int64_t row
+        if isinstance(key, slice):
+            return [self.read(row) for row in range(*key.indices(self.rows))]
+        row = key
+        if row < 0:
+            row += self.rows
+        if not 0 <= row < self.rows:
+            raise IndexError(f"row {key} of a column of {self.rows} rows")
+        return self.read(row)
+
+    def __iter__(self):
+        cdef int64_t row
+        for row in range(self.rows):
+            yield self.read(row)
+
+    def __reversed__(self):
+        return (self[row] for row in range(self.rows - 1, -1, -1))
+
+    def __contains__(self, value):
+        return any(row == value for row in self)
+
+    def index(self, value, start=0, stop=None):
+        """The first row from `start` to `stop` that is `value`; ValueError if there is none."""
+        for row in range(*slice(start, stop).indices(self.rows)):
+            if self[row] == value:
+                return row
+        raise ValueError(f"{value!r} is not in the column")
+
+    def count(self, value):
+        """How many rows are `value`."""
+        return sum(1 for row in self if row == value)
+
+    def __repr__(self):
+        return f"<fsst reader of {self.rows} rows>"
+
+    cdef object read(self, int64_t row):
+        cdef int64_t at = self.first + row
+        cdef int64_t pair[3]
+        cdef int32_t narrow[2]
+        cdef Rows[int64_t] rows
+        cdef Outcome outcome
+        cdef uint8_t small[1024]
+        cdef uint8_t* text = small
+        cdef Buffer large
+        if self.validity is not None and not self.validity.data[at >> 3] >> (at & 7) & 1:
+            return None
+        if self.wide:
+            memcpy(pair, self.offsets.data + at * 8, 16)
+        else:
+            memcpy(narrow, self.offsets.data + at * 4, 8)
+            pair[0], pair[1] = narrow[0], narrow[1]
+        if not (0 <= pair[0] <= pair[1] and <size_t> pair[1] <= self.bytes.size):
+            raise CorruptDataError(f"row {row} has offsets {pair[0]} and {pair[1]}, "
+                                   f"the codes have {self.bytes.size} bytes")
+        # A second row tells how far the bytes reach, beyond this one.
+        pair[2] = <int64_t> self.bytes.size
+        rows.data, rows.offsets, rows.count = self.bytes.data, pair, 2
+        if decode_row_bound(<size_t> (pair[1] - pair[0])) > sizeof(small):
+            large = allocate(decode_row_bound(<size_t> (pair[1] - pair[0])))
+            text = large.data
+        outcome = decode_row(self.table.decoder[0], rows, 0, text)
+        if outcome.status != Status.ok:
+            outcome.row = row
+            check(outcome, "codes")
+        if self.text:
+            try:
+                return PyUnicode_DecodeUTF8(<const char*> text, <Py_ssize_t> outcome.size, NULL)
+            except UnicodeDecodeError as error:
+                raise CorruptDataError(f"row {row} decompresses to bytes that are not UTF-8: {error}") from None
+        if self.fixed >= 0 and outcome.size != self.fixed:
+            raise CorruptDataError(f"row {row} of type fixed_size_binary[{self.fixed}] has {outcome.size} bytes")
+        return PyBytes_FromStringAndSize(<const char*> text, <Py_ssize_t> outcome.size)
+
+
+Sequence.register(Reader)

@@ -1,6 +1,6 @@
 """How such codecs fail in practice: one test for each kind of fault seen in public reports.
 
-Faults of pages, Parquet files and searches are tested with these. Kinds that a file of this suite is about
+Faults of pages and Parquet files are tested with these. Kinds that a file of this suite is about
 stand there: corrupt tables (test_symbol_table.py), widths (test_offsets.py), the trainer (test_train.py).
 """
 
@@ -8,11 +8,13 @@ import random
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import reference
 from helpers import VALUE_TYPES, array_over, bitmap, column_of_codes, join, split, stored_codes, words
 
 import fsst
+import fsst.compute as fc
 from fsst import CorruptDataError, SymbolTable, codec
 
 
@@ -452,3 +454,102 @@ def test_one_table_for_many_pieces():  # cases 101 and 102
 def test_hidden_bytes_of_a_null():  # cases 57 and 66: the same in a flat column
     column = fsst.compress(array_over(pa.string(), [1, 0, 1], [b"seen", b"hidden", b"seen"]))
     assert stored_codes(column) == stored_codes(fsst.compress(["seen", None, "seen"]))
+
+
+# --- Predicates and access on compressed data ---
+
+
+def both(name, column, *arguments):
+    """Of fsst.compute, which is also what pyarrow says of the decompressed column."""
+    found = getattr(fc, name)(column, *arguments)
+    assert found.equals(getattr(pc, name)(fsst.decompress(column), *arguments))
+    return found.to_pylist()
+
+
+def test_take_with_nulls():  # case 46
+    column = fsst.compress(["aa", "bb"])
+    assert column.take([1, None, 0]).to_pylist() == ["bb", None, "aa"]
+    assert column[[1, None, 0]].to_pylist() == ["bb", None, "aa"]
+    assert column.decompress_rows([1, None, 0]).to_pylist() == ["bb", None, "aa"]
+
+
+def test_equality_keeps_nulls():  # case 47
+    assert both("equal", fsst.compress(["a", None]), "a") == [True, None]
+    assert both("not_equal", fsst.compress(["a", None]), "a") == [False, None]
+
+
+def test_nulls_keep_their_places():  # case 48
+    column = fsst.compress([None, "x", None, None, "y"])
+    assert column.to_pylist() == list(column.reader()) == [None, "x", None, None, "y"]
+    assert both("match_substring", column, "x") == [None, True, None, None, False]
+
+
+def test_like_with_an_escape():  # case 70
+    column = fsst.compress(["50%", "50x", "a_b", "acb"])
+    assert both("match_like", column, "50\\%") == [True, False, False, False]
+    assert both("match_like", column, "a\\_b") == [False, False, True, False]
+
+
+def test_empty_constant():  # case 71
+    column = fsst.compress(["a", None, "", "b"])
+    assert both("equal", column, "") == [False, None, True, False]
+    assert both("less", column, "") == [False, None, False, False]
+    assert both("greater_equal", column, "") == [True, None, True, True]
+
+
+def test_predicates_see_real_values_only():  # case 72
+    column = fsst.compress([f"k/{i}" for i in range(100)])
+    assert all(both("match_substring_regex", column, "^k/[0-9]+$"))
+    assert all(both("match_like", column, "k/_%"))
+    assert min(both("binary_length", column)) == 3
+
+
+def test_order_is_of_the_text():  # case 74
+    column = fsst.compress(["a", "b", "ab", "ba"], symbol_table=SymbolTable([b"b", b"a"]))
+    assert both("sort_indices", column) == [0, 2, 1, 3]
+    assert both("less", column, "b") == [True, False, True, False]
+    assert fc.min_max(column).as_py() == {"min": "a", "max": "ba"}
+
+
+def test_text_has_several_codes():  # case 74
+    rows = [b"\x01\xffb", b"\xffb\x02", b"\x03", b"\xffb\xffa\x00\xffa"]
+    column = column_of_codes([b"nan", b"ban", b"ana", b"banana"], [*rows, b"\x01\x02", b"\x02"])
+    assert column.to_pylist() == ["banb", "bana", "banana", "banana", "banana", "ana"]
+    assert both("match_like", column, "%nan%") == [False, False, True, True, True, False]
+    assert both("match_substring", column, "ana") == [False, True, True, True, True, True]
+    assert both("equal", column, "banana") == [False, False, True, True, True, False]
+    assert both("unique", column) == ["banb", "bana", "banana", "ana"]
+    assert [count["counts"] for count in both("value_counts", column)] == [1, 1, 3, 1]
+    assert both("index_in", column, pa.array(["ana", "banana"])) == [None, None, 1, 1, 1, 0]
+
+
+def test_constants_of_columns_with_other_tables():  # case 75
+    columns = [fsst.compress(["ab", "c"], symbol_table=SymbolTable(table)) for table in ([b"ab"], [b"b", b"a"])]
+    for column in columns:
+        assert both("equal", column, "ab") == [True, False]
+    # Such columns can't be chunks of one array, so nothing can be encoded with the wrong table.
+    with pytest.raises(pa.ArrowTypeError):
+        pa.chunked_array(columns)
+
+
+def test_rows_in_random_order():  # case 77
+    rows = words(9, 20)
+    column = fsst.compress(rows)
+    reader = column.reader()
+    list(reader)
+    for row in (9, 0, 5, 5, 9):
+        assert reader[row] == column[row].as_py() == column.decompress_rows([row])[0].as_py() == rows[row]
+
+
+def test_slices_share_what_is_built():  # case 102
+    column = fsst.compress(words(4, 1000))
+    for start in range(0, 1000, 50):
+        assert both("equal", column.slice(start, 50), column[start].as_py())[0]
+
+
+def test_single_rows_of_a_long_column():  # cases 103 and 104
+    column = fsst.compress(words(6, 50_000))
+    reader = column.reader()
+    expected = column.to_pylist()
+    numbers = random.Random(1).sample(range(50_000), 2000)
+    assert [reader[number] for number in numbers] == [expected[number] for number in numbers]

@@ -150,6 +150,97 @@ Outcome decode_row(const DecodeTable& table, const Rows<Offset>& rows, size_t ro
     return found;
 }
 
+// Checks the offsets of the rows that `indices` pick, and that there are such rows; the other offsets may be
+// anything. For columns of which only a few rows are wanted. Outcome::size is how many bytes of codes they
+// have.
+template <class Offset>
+Outcome check_picked(const Rows<Offset>& rows, size_t data_size, const int64_t* indices,
+                     size_t count) noexcept {
+    Outcome found;
+    const int64_t last = static_cast<int64_t>(rows.offsets[rows.count]);
+    if (last < 0 || static_cast<uint64_t>(last) > data_size) {
+        found.status = last < 0 ? Status::offset_negative : Status::offset_past_end;
+        found.row = static_cast<int64_t>(rows.count) - 1;
+        found.size = last;
+        found.limit = static_cast<int64_t>(data_size);
+        return found;
+    }
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+#if defined(__GNUC__) || defined(__clang__)
+        const size_t ahead = i + gather_detail::kOffsetsAhead;
+        // The address may lie anywhere: a prefetch touches nothing.
+        if (ahead < count) {
+            __builtin_prefetch(
+                reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(rows.offsets) +
+                                              static_cast<uint64_t>(indices[ahead]) * sizeof(Offset)));
+        }
+#endif
+        const int64_t row = indices[i];
+        if (row < 0) continue;
+        found.row = row;
+        if (static_cast<uint64_t>(row) >= rows.count) {
+            found.status = Status::offset_past_end;
+            found.size = row;
+            found.limit = static_cast<int64_t>(rows.count);
+            return found;
+        }
+        const int64_t start = static_cast<int64_t>(rows.offsets[row]);
+        const int64_t end = static_cast<int64_t>(rows.offsets[row + 1]);
+        if (start < 0) {
+            found.status = Status::offset_negative;
+            found.size = start;
+            return found;
+        }
+        if (end < start) {
+            found.status = Status::offset_decreasing;
+            found.size = end;
+            found.limit = start;
+            return found;
+        }
+        if (end > last) {
+            found.status = Status::offset_past_end;
+            found.size = end;
+            found.limit = last;
+            return found;
+        }
+        total += static_cast<uint64_t>(end - start);
+#if defined(__GNUC__) || defined(__clang__)
+        __builtin_prefetch(rows.data + start);
+#endif
+    }
+    found.row = -1;
+    found.size = static_cast<int64_t>(total);
+    return found;
+}
+
+// Copies the codes of the rows that check_picked has accepted to `codes`, which has room for the bytes it
+// found and kCopyRoom more; `ends` gets where each ends. Decoding the copy as a column is quicker than row by
+// row: for 14 codes a row, 13 ns against 37.
+constexpr size_t kCopyRoom = 16;
+
+template <class Offset>
+void copy_picked(const Rows<Offset>& rows, const int64_t* indices, size_t count, uint8_t* codes,
+                 int64_t* ends) noexcept {
+    const uint8_t* const readable = rows.data + rows.start(rows.count);
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (indices[i] >= 0) {
+            const size_t row = static_cast<size_t>(indices[i]);
+            const size_t size = rows.size(row);
+            const uint8_t* const from = rows.data + rows.start(row);
+            if (FSST_LIKELY(size <= kCopyRoom && static_cast<size_t>(readable - from) >= kCopyRoom)) {
+                // SAFETY: 16 bytes are readable, and there is room for 16 behind the bytes of all rows.
+                std::memcpy(codes + total, from, kCopyRoom);
+            } else if (size > 0) {
+                std::memcpy(codes + total, from, size);
+            }
+            total += size;
+        }
+        ends[i] = static_cast<int64_t>(total);
+    }
+}
+
 // Rows by number: `ends` gets where each picked row's text ends. A negative number picks an empty text
 // (a null); others the caller has checked against rows.count. The first fault in picking order is
 // reported, with the row's number in `rows`.

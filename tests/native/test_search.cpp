@@ -1,0 +1,231 @@
+// Searching on codes against a naive search of the decoded text: random tables and needles, any parse, valid
+// and corrupt codes, every instruction set. Buffers end exactly where their data ends.
+#include "search_column.hpp"
+
+#undef NDEBUG
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace fsst;
+
+namespace {
+
+std::mt19937_64 rng(20240611);
+
+size_t below(size_t limit) {
+    return static_cast<size_t>(rng() % limit);
+}
+
+std::vector<Isa> isas() {
+    std::vector<Isa> all{Isa::baseline};
+    if (detect_isa() >= Isa::avx2) all.push_back(Isa::avx2);
+    if (detect_isa() >= Isa::avx512) all.push_back(Isa::avx512);
+    return all;
+}
+
+// Few letters, so that symbols overlap, needles occur, and occur in themselves.
+uint8_t letter(size_t kind) {
+    static const uint8_t few[] = {'a', 'b', 'A', 0x00, 0xFF, 'c', 0xC3, 0xA9};
+    return kind == 0 ? few[below(2)] : kind == 1 ? few[below(8)] : static_cast<uint8_t>(rng());
+}
+
+SymbolTable random_table(size_t kind, size_t count) {
+    SymbolTable table;
+    table.count = static_cast<uint32_t>(count);
+    for (size_t i = 0; i < count; i++) {
+        table.length[i] = static_cast<uint8_t>(1 + below(8));
+        for (size_t k = 0; k < table.length[i]; k++) table.symbol[i] |= uint64_t{letter(kind)} << (8 * k);
+    }
+    return table;
+}
+
+struct Column {
+    std::vector<uint8_t> data;
+    std::vector<int32_t> offsets;
+};
+
+// `corrupt`: any bytes whatever.
+Column random_column(const SymbolTable& table, size_t kind, size_t rows, size_t longest, size_t escapes,
+                     bool corrupt, size_t lead) {
+    Column column;
+    for (size_t i = 0; i < lead; i++) column.data.push_back(static_cast<uint8_t>(below(2) ? 255 : rng()));
+    column.offsets.push_back(static_cast<int32_t>(lead));
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t n = below(longest + 1); n > 0; n--) {
+            if (corrupt && below(3) == 0) {
+                column.data.push_back(static_cast<uint8_t>(below(2) ? 255 : rng()));
+            } else if (table.count == 0 || below(100) < escapes) {
+                column.data.push_back(kEscape);
+                column.data.push_back(letter(kind));
+            } else {
+                column.data.push_back(static_cast<uint8_t>(below(table.count)));
+            }
+        }
+        column.offsets.push_back(static_cast<int32_t>(column.data.size()));
+    }
+    return column;
+}
+
+// What codes stand for where nothing stands for codes without a symbol, and for an escape at the end.
+std::string text_of(const SymbolTable& table, const uint8_t* codes, size_t size) {
+    std::string text;
+    for (size_t at = 0; at < size; at++) {
+        if (codes[at] == kEscape) {
+            if (++at < size) text += static_cast<char>(codes[at]);
+        } else if (codes[at] < table.count) {
+            for (size_t k = 0; k < table.length[codes[at]]; k++) {
+                text += static_cast<char>(table.symbol[codes[at]] >> (8 * k));
+            }
+        }
+    }
+    return text;
+}
+
+int64_t count_of(const std::string& text, const std::string& needle) {
+    int64_t count = 0;
+    for (size_t at = text.find(needle); at != std::string::npos; at = text.find(needle, at + needle.size()))
+        count++;
+    return count;
+}
+
+Interrupt never([](void*) { return false; }, nullptr);
+
+bool bit(const std::vector<uint8_t>& bits, size_t row) {
+    return (bits[row / 8] >> row % 8 & 1) != 0;
+}
+
+void fail(const char* what, Isa isa, size_t row, const std::string& needle) {
+    std::printf("%s: isa %d, row %zu, needle of %zu bytes\n", what, static_cast<int>(isa), row,
+                needle.size());
+    std::abort();
+}
+
+template <class Offset>
+void compare(const SymbolTable& symbols, const Column& column, const std::string& needle, bool ignore_case) {
+    const DecodeTable table(symbols);
+    const size_t count = column.offsets.size() - 1;
+    const size_t shift = below(64);
+    const std::unique_ptr<uint8_t[]> memory(new uint8_t[column.data.size() + shift]);
+    if (!column.data.empty()) std::memcpy(memory.get() + shift, column.data.data(), column.data.size());
+    const std::unique_ptr<Offset[]> offsets(new Offset[count + 1]);
+    std::copy(column.offsets.begin(), column.offsets.end(), offsets.get());
+    const Rows<Offset> rows{memory.get() + shift, offsets.get(), count};
+
+    std::vector<std::string> texts;
+    for (size_t row = 0; row < count; row++) {
+        texts.push_back(text_of(symbols, rows.data + rows.start(row), rows.size(row)));
+        if (ignore_case) fold(texts.back());
+    }
+    std::string wanted = needle;
+    if (ignore_case) fold(wanted);
+
+    const size_t bytes = (count + 7) / 8;
+    for (Isa isa : isas()) {
+        for (size_t threads : {1, 3}) {
+            std::vector<uint8_t> bits(bytes);
+            if (!needle.empty()) {
+                search_column(table, rows, needle, ignore_case, bits.data(), isa, threads, never);
+                std::vector<int64_t> first(count), times(count);
+                locate_column(table, rows, needle, ignore_case, false, bits.data(), first.data(), isa,
+                              threads, never);
+                locate_column(table, rows, needle, ignore_case, true, bits.data(), times.data(), isa, threads,
+                              never);
+                for (size_t row = 0; row < count; row++) {
+                    const size_t at = texts[row].find(wanted);
+                    if (bit(bits, row) != (at != std::string::npos)) fail("contains", isa, row, needle);
+                    if (first[row] != (at == std::string::npos ? -1 : static_cast<int64_t>(at)))
+                        fail("first", isa, row, needle);
+                    if (times[row] != count_of(texts[row], wanted)) fail("count", isa, row, needle);
+                }
+            }
+            for (Affix affix : {Affix::whole, Affix::prefix, Affix::suffix}) {
+                bits.assign(bytes, 0);
+                compare_column(table, rows, needle, affix, ignore_case, bits.data(), threads, never);
+                for (size_t row = 0; row < count; row++) {
+                    const std::string& text = texts[row];
+                    bool want = text == wanted;
+                    if (affix == Affix::prefix) want = text.compare(0, wanted.size(), wanted) == 0;
+                    if (affix == Affix::suffix) {
+                        want = text.size() >= wanted.size() &&
+                               text.compare(text.size() - wanted.size(), wanted.size(), wanted) == 0;
+                    }
+                    if (bit(bits, row) != want) fail("affix", isa, row, needle);
+                }
+            }
+        }
+        std::vector<int64_t> lengths(count);
+        bool ascii;
+        if (byte_lengths(table, rows, lengths.data(), isa, ascii).ok()) {
+            for (size_t row = 0; row < count; row++) {
+                assert(lengths[row] == static_cast<int64_t>(texts[row].size()));
+                for (char byte : texts[row]) assert(!ascii || static_cast<uint8_t>(byte) < 0x80);
+            }
+        }
+    }
+}
+
+void random_searches(size_t rounds) {
+    for (size_t i = 0; i < rounds; i++) {
+        const size_t kind = below(3);
+        const size_t counts[] = {0, 1, 4, 30, 200, 255};
+        const SymbolTable table = random_table(kind, counts[below(6)]);
+        const size_t rows = below(4) ? below(100) : below(400);
+        const size_t longest = below(4) ? below(20) : below(3000) / (rows / 20 + 1);
+        const Column column = random_column(table, kind, rows, longest, below(3) ? below(5) : below(101),
+                                            below(4) == 0, below(70));
+        for (size_t n = 0; n < 6; n++) {
+            std::string needle;
+            const size_t size = below(3) ? below(5) : below(below(3) ? 20 : 120);
+            if (below(2)) {
+                while (needle.size() < size) needle += static_cast<char>(letter(kind));
+            } else if (rows > 0) {
+                // A piece of some row.
+                const size_t row = below(rows);
+                const size_t start = static_cast<size_t>(column.offsets[row]);
+                const std::string text = text_of(table, column.data.data() + start,
+                                                 static_cast<size_t>(column.offsets[row + 1]) - start);
+                const size_t at = below(text.size() + 1);
+                needle = below(4) ? text.substr(at, size) : below(2) ? text.substr(0, size) : text;
+                if (below(6) == 0) needle += 'a';
+            }
+            if (below(2)) {
+                compare<int32_t>(table, column, needle, below(4) == 0);
+            } else {
+                compare<int64_t>(table, column, needle, below(4) == 0);
+            }
+        }
+    }
+}
+
+// Hostile rows must not take long: long runs of escapes or of codes without a symbol, all of them candidates.
+void hostile_rows() {
+    SymbolTable table;
+    table.count = 1;
+    table.length[0] = 1;
+    table.symbol[0] = 0xFF;
+    for (uint8_t byte : {uint8_t{255}, uint8_t{7}, uint8_t{0}}) {
+        Column column;
+        column.data.assign(400000, byte);
+        column.offsets = {0, 400000};
+        std::string needle(40, '\xFF');
+        needle += 'x';
+        compare<int32_t>(table, column, needle, false);
+        column.data[200000] = 0;
+        compare<int32_t>(table, column, needle, false);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const size_t rounds = argc > 1 ? static_cast<size_t>(std::atoll(argv[1])) : 300;
+    random_searches(rounds);
+    hostile_rows();
+    std::printf("search: all checks passed\n");
+    return 0;
+}
