@@ -7,7 +7,7 @@ neighbour is noisy. Figures against other packages, which need not be installed,
 
 # Our best kernel against the plain one-lane twin of the same build (FSST_FORCE_ISA=plain).
 COMPRESS_OVER_PLAIN = 1.4  # measured 2.0 to 3.1: seven lanes against one; tables of many layers gain least
-DECOMPRESS_OVER_PLAIN = 1.8  # measured 2.9 to 5.7 with AVX-512, 2 to 3 with AVX2; text and offsets
+DECOMPRESS_OVER_PLAIN = 1.8  # measured 2.9 to 5.7 with AVX-512, 2.4 to 4.1 with AVX2; text and offsets
 
 # Decompressing against pyarrow's own copy of the plain array (pa.concat_arrays of two halves), which reads more
 # bytes than we do but computes nothing: memory bandwidth is the ceiling.
