@@ -48,6 +48,7 @@ import pyarrow.compute as pc
 
 from fsst import _core
 from fsst.array import FsstArray, FsstType, decompress_leaf, validity_of
+from fsst.convert import decompress
 from fsst.threads import thread_count
 
 __all__ = [
@@ -566,6 +567,9 @@ def greater_equal(x: Any, y: Any, /) -> Any:
 
 def _look_up(name: str, values: Any, value_set: Any, skip_nulls: bool, options: Any) -> Any:
     function = getattr(pc, name)
+    if _is_compressed(value_set):
+        # pyarrow would look for rows among the set's codes.
+        value_set = decompress(value_set, large=True)
 
     def plainly(array: pa.Array) -> Any:
         if options is not None:

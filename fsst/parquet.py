@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 from fsst.array import FsstArray, FsstType, compress_leaf, decompress_leaf, is_value_type
 from fsst.convert import decompress
 from fsst.errors import CorruptDataError, FsstError
+from fsst.leaves import has_leaf
 from fsst.parquet_format import BYTE_ARRAY, Chunk, Footer, Leaf, open_input
 from fsst.parquet_read import ChunkIndex, read_chunk
 from fsst.parquet_transcode import TranscodeResult, leaves_named, plain_copy, transcode, transcode_known
@@ -91,7 +92,7 @@ def write_table(
         tables = {}
     elif symbol_table is not None:
         tables.update(symbol_table)
-    compressed = any(isinstance(kind, FsstType) for kind in table.schema.types)
+    compressed = any(has_leaf(kind, lambda leaf: isinstance(leaf, FsstType)) for kind in table.schema.types)
     plain = decompress(table, large=True, threads=threads) if compressed else table
     codec = options.get("compression", "snappy")
     level = options.get("compression_level")
@@ -420,7 +421,7 @@ class ParquetFile:
                 arrays.append(index.take(self._file, rows, field.value_type, self._verify))
             else:
                 column, arrow_field = self._read_field(field, [group], compressed, threads)
-                arrays += column.take(pa.array(rows)).chunks
+                arrays += _take(column, rows).chunks
         if not arrays:
             column, arrow_field = self._read_field(field, [], compressed, threads)
         elif field.is_flat and field.is_fsst([group for group, _ in parts]):
@@ -429,7 +430,7 @@ class ParquetFile:
             column = pa.chunked_array(arrays)
         if (np.diff(back) == 1).all():
             return column, arrow_field
-        return column.take(pa.array(back)), arrow_field
+        return _take(column, back), arrow_field
 
     def _index(self, field: _Field, group: int) -> ChunkIndex | None:
         if not field.is_flat or not field.chunk(group).is_fsst:
@@ -497,6 +498,14 @@ class _Field:
             plain += _decompress(array, threads) if isinstance(array, FsstArray) else [array]
         plain = [array.cast(self.arrow.type) if array.type != self.arrow.type else array for array in plain]
         return pa.chunked_array(plain, self.arrow.type), self.arrow
+
+
+def _take(column: pa.ChunkedArray, rows: np.ndarray) -> pa.ChunkedArray:
+    try:
+        return column.take(pa.array(rows))
+    except pa.ArrowNotImplementedError:  # pyarrow takes from no views; it joins them
+        pieces = [chunk for row in rows.tolist() for chunk in column.slice(row, 1).chunks]
+        return pa.chunked_array([pa.concat_arrays(pieces)] if pieces else [], column.type)
 
 
 def _decompress(array: FsstArray, threads: int) -> list[pa.Array]:

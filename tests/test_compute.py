@@ -450,3 +450,16 @@ def test_null_rows_may_hide_bytes():
     same("value_counts", column)
     same("equal", column, "aa")
     same("min_max", column)
+
+
+@pytest.mark.parametrize("function", ["is_in", "index_in"])
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary()], ids=str)
+def test_sets_that_are_compressed(function, kind):
+    # Codes of the one column mean nothing in the other, nor beside text.
+    plain = pa.array(["hello", "x", None, "hello", "\x00"], kind)
+    column, ours, theirs = fsst.compress(plain), getattr(fc, function), getattr(pc, function)
+    for chosen in (plain[:1], plain, plain[:0]):
+        expected = theirs(plain, value_set=chosen)
+        for value_set in (fsst.compress(chosen), pa.chunked_array([fsst.compress(chosen)])):
+            assert ours(column, value_set).equals(expected)
+            assert ours(plain, value_set).equals(expected)

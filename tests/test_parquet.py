@@ -641,3 +641,21 @@ def test_the_example_runs():
 def test_repr():
     with ParquetFile(by_hand.parquet()) as file:
         assert repr(file) == "<fsst.parquet.ParquetFile: 7 rows in 1 row groups, FSST: text>"
+
+
+def test_compressed_leaves_of_nested_columns_are_written_as_text(tmp_path):
+    table = pa.table({"c": pa.array([["hello hello"], None, ["x", None]] * 50), "d": pa.array(["a", None, "b"] * 50)})
+    fsst.parquet.write_table(fsst.compress(table), tmp_path / "t.parquet")
+    assert fsst.parquet.read_table(tmp_path / "t.parquet").to_pydict() == table.to_pydict()
+    fsst.parquet.transcode(tmp_path / "t.parquet", tmp_path / "plain.parquet", encoding="plain")
+    back = pq.read_table(tmp_path / "plain.parquet")
+    assert back.schema.types == table.schema.types and back.to_pydict() == table.to_pydict()
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.list_(pa.string_view())], ids=str)
+def test_take_of_views(kind, tmp_path):
+    values = ["a", None, "longer than twelve bytes", "b"] * 5
+    column = pa.array(values if kind == pa.string_view() else [[value] for value in values], kind)
+    fsst.parquet.write_table(pa.table({"d": column}), tmp_path / "v.parquet")
+    with fsst.parquet.ParquetFile(tmp_path / "v.parquet") as file:
+        assert file.take([6, 1, 6, 0])["d"].to_pylist() == [column[i].as_py() for i in (6, 1, 6, 0)]
