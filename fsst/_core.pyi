@@ -36,6 +36,9 @@ def compress(
     out_offsets: Any = None,
     out_offsets_wide: bool = False,
 ) -> tuple[Buffer, Buffer, bool]: ...
+def renumber(
+    table: Table, data: Any, offsets: Any, wide: bool, first: int, count: int, places: bytes, out: Any = None
+) -> Buffer: ...
 def decompressed_size(table: Table, data: Any, offsets: Any, wide: bool, first: int, count: int) -> int: ...
 def decompress(
     table: Table,

@@ -133,6 +133,11 @@ cdef extern from "csrc/isa.hpp" namespace "fsst" nogil:
     Isa detect_isa() noexcept
 
 
+cdef extern from "csrc/renumber.hpp" namespace "fsst" nogil:
+    Outcome renumber_rows[Offset](const uint8_t* places, uint32_t symbols, const Rows[Offset]& rows,
+                                  uint8_t* out) noexcept
+
+
 cdef extern from "csrc/decompress.hpp" namespace "fsst" nogil:
     Outcome measure_total[Offset](const DecodeTable& table, const Rows[Offset]& rows, Isa isa) noexcept
     size_t decode_row_bound(size_t codes) noexcept
@@ -758,6 +763,25 @@ def compress(Table table, data, offsets, bint wide, int64_t first, int64_t count
     if not done:
         raise signals.error
     return codes.wrap(written), ends.wrap((column.count + 1) * width), bool(out_wide)
+
+
+def renumber(Table table, data, offsets, bint wide, int64_t first, int64_t count, bytes places, out=None):
+    """The codes with another number for each symbol: symbol ``i`` gets ``places[i]``."""
+    cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef Output codes = open_output(out, column.total(), "out")
+    cdef const uint8_t* place = <const uint8_t*> PyBytes_AS_STRING(places)
+    cdef Outcome outcome
+    cdef uint32_t symbols = table.table.count
+    if <size_t> len(places) != symbols:
+        raise ValueError(f"{len(places)} places for {symbols} symbols")
+    check_apart(codes, Output.__new__(Output), column)
+    with nogil:
+        if wide:
+            outcome = renumber_rows(place, symbols, column.wide_rows(), codes.data)
+        else:
+            outcome = renumber_rows(place, symbols, column.narrow_rows(), codes.data)
+    check(outcome, "codes")
+    return codes.wrap(column.total())
 
 
 def decompressed_size(Table table, data, offsets, bint wide, int64_t first, int64_t count):

@@ -29,7 +29,7 @@ from fsst.errors import FsstError
 from fsst.symbol_table import SymbolTable
 from fsst.threads import thread_count
 
-__all__ = ["compress", "compress_bound", "decompress", "decompressed_size", "train"]
+__all__ = ["compress", "compress_bound", "decompress", "decompressed_size", "renumber", "train"]
 
 Bytes = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int32] | npt.NDArray[np.int64]
@@ -149,6 +149,51 @@ def decompress(
     if text is None:
         raise FsstError(f"the text has {got} bytes, more than the int32 offsets of out_offsets hold; pass int64")
     return np.asarray(memoryview(text)), _as_offsets(got, wide, out_offsets)
+
+
+def renumber(symbol_table: SymbolTable, codes: Any, offsets: Any, to: SymbolTable, *, out: Any = None) -> Bytes:
+    """Codes of one table as codes of another that numbers its symbols otherwise: nothing is compressed anew.
+
+    Parameters
+    ----------
+    symbol_table : SymbolTable
+        What the codes refer to.
+    codes : buffer
+    offsets : array of int32 or int64
+        Shape (rows + 1,).
+    to : SymbolTable
+        Has all symbols of `symbol_table`, as what `SymbolTable.reordered` returns does.
+    out : writable buffer, optional
+        Takes the codes. Must hold ``offsets[-1] - offsets[0]`` bytes.
+
+    Returns
+    -------
+    codes : array of uint8
+        Shape (offsets[-1] - offsets[0],). Rows are as long as they were, so `offsets` serve again, less the first.
+
+    Raises
+    ------
+    CorruptDataError
+        See `decompress`.
+    ValueError
+        `to` lacks a symbol, or `out` is too small.
+
+    Examples
+    --------
+    >>> table = SymbolTable([b"a", b"the"])
+    >>> codes, offsets = compress(table, b"the a", np.array([0, 5], np.int32))
+    >>> bytes(codes), bytes(renumber(table, codes, offsets, table.reordered("cwida")))
+    (b'\\x01\\xff \\x00', b'\\x00\\xff \\x01')
+    """
+    native, _ = _native(symbol_table), _native(to)
+    codes_of: dict[bytes, int] = {}
+    for code, symbol in enumerate(to.symbols):
+        codes_of.setdefault(symbol, code)
+    missing = [symbol for symbol in symbol_table.symbols if symbol not in codes_of]
+    if missing:
+        raise ValueError(f"the table to renumber to lacks {len(missing)} symbols of the other, {missing[0]!r} first")
+    places = bytes(codes_of[symbol] for symbol in symbol_table.symbols)
+    return np.asarray(memoryview(_core.renumber(native, *_rows(codes, offsets), places, out=out)))
 
 
 def _native(symbol_table: SymbolTable) -> _core.Table:

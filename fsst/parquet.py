@@ -16,7 +16,7 @@ True
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
 
@@ -25,133 +25,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fsst.array import FsstArray, FsstType, compress_leaf, decompress_leaf, is_value_type
-from fsst.convert import decompress
 from fsst.errors import CorruptDataError, FsstError
-from fsst.leaves import has_leaf
+from fsst.parquet_assemble import plain_copy
 from fsst.parquet_format import BYTE_ARRAY, Chunk, Footer, Leaf, open_input
 from fsst.parquet_read import ChunkIndex, read_chunk
-from fsst.parquet_transcode import TranscodeResult, leaves_named, plain_copy, transcode, transcode_known
-from fsst.symbol_table import SymbolTable
+from fsst.parquet_transcode import TranscodeResult, leaves_named, transcode
+from fsst.parquet_write import write_table
 from fsst.threads import thread_count
 
 __all__ = ["ParquetFile", "TranscodeResult", "read_table", "transcode", "write_table"]
-
-
-def write_table(
-    table: pa.Table,
-    where: Any,
-    columns: str | Iterable[str] = "auto",
-    *,
-    effort: str = "default",
-    symbol_table: SymbolTable | Mapping[str, SymbolTable] | None = None,
-    share_symbol_tables: bool = True,
-    threads: int | None = None,
-    **options: Any,
-) -> None:
-    """Write a table as a Parquet file whose string columns are in FSST pages.
-
-    FSST in Parquet is a *proposal*: other readers cannot read such columns yet, see `transcode`.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Compressed columns (`FsstArray`) are stored with their own symbol tables, and read as the strings they are.
-    where : path or file
-        A path comes to be when all is written.
-    columns : "auto", or names
-        Columns to be FSST, by name or dotted path. With "auto": strings and binaries where that makes them
-        smaller than what pyarrow writes with the same options. Columns that are named are FSST in any case.
-    effort : {"default", "fast", "max"}
-        How much work goes into training, see `fsst.compress`.
-    symbol_table : SymbolTable or mapping of str to SymbolTable, optional
-        A table made before, for all columns or by their dotted path.
-    share_symbol_tables : bool
-        Use one table for a column's row groups, as long as that costs less than 1 %.
-    threads : int, optional
-        At most this many; by default as many as there are cores.
-    **options
-        What `pyarrow.parquet.write_table` takes. Its codec, snappy if none is given, is used on top of FSST for
-        pages that it makes smaller; ``compression="none"`` reads fastest.
-
-    Raises
-    ------
-    ValueError
-        There is no such column.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> file = pa.BufferOutputStream()
-    >>> write_table(pa.table({"city": ["Berlin", None, "Bern"] * 1000}), file, columns=["city"])
-    >>> ParquetFile(file.getvalue()).fsst_columns
-    ['city']
-    """
-    auto = isinstance(columns, str) and columns == "auto"
-    tables = _tables_of(table)
-    if isinstance(symbol_table, SymbolTable):
-        tables = {}
-    elif symbol_table is not None:
-        tables.update(symbol_table)
-    compressed = any(has_leaf(kind, lambda leaf: isinstance(leaf, FsstType)) for kind in table.schema.types)
-    plain = decompress(table, large=True, threads=threads) if compressed else table
-    codec = options.get("compression", "snappy")
-    level = options.get("compression_level")
-    if not auto and isinstance(codec, str) and not isinstance(level, Mapping):
-        # Columns that are FSST in any case need not be compressed before, nor looked through for repeated values.
-        columns = [columns] if isinstance(columns, str) else list(columns)
-        fsst, others = _leaf_names(plain, columns, options)
-        options["compression"] = dict.fromkeys(fsst, "none") | dict.fromkeys(others, codec)
-        if level is not None:
-            options["compression_level"] = dict.fromkeys(others, level)
-        if options.get("use_dictionary", True) is True and not options.get("column_encoding"):
-            options["use_dictionary"] = others
-    else:
-        codec = level = None
-    sink = pa.BufferOutputStream()
-    pq.write_table(plain, sink, **options)
-    transcode_known(
-        sink.getvalue(),
-        where,
-        None if auto else columns,
-        encoding="fsst",
-        compression=codec,
-        compression_level=level,
-        symbol_table=tables or symbol_table,
-        effort=effort,
-        share_symbol_tables=share_symbol_tables,
-        only_if_smaller=auto,
-        write_page_checksum=None,
-        page_checksum_verification=False,
-        threads=threads,
-        progress=None,
-        known=lambda leaf, first, count: _values(plain, leaf, first, count),
-    )
-
-
-def _leaf_names(table: pa.Table, columns: list[str], options: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The strings in `columns`, and all other columns, by the paths that pyarrow will give them."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(table.slice(0, 0), sink, **options)
-    with open_input(sink.getvalue()) as file:
-        leaves = Footer(file).leaves
-    chosen = leaves_named(leaves, columns)
-    fsst = [leaf.name for leaf in leaves if leaf in chosen and leaf.type == BYTE_ARRAY]
-    return fsst, [leaf.name for leaf in leaves if leaf.name not in fsst]
-
-
-def _values(table: pa.Table, leaf: Leaf, first: int, count: int) -> pa.ChunkedArray | None:
-    """The values of a leaf without nulls, where the table has them as they are."""
-    if len(leaf.path) > 1 or leaf.max_repetition or table.schema.names.count(leaf.path[0]) != 1:
-        return None
-    column = table.column(leaf.path[0])
-    if column.type not in (pa.string(), pa.binary(), pa.large_string(), pa.large_binary()):
-        return None
-    column = column.slice(first, count)
-    return column.drop_null() if column.null_count else column
-
-
-def _tables_of(table: pa.Table) -> dict[str, SymbolTable]:
-    return {field.name: field.type.symbol_table for field in table.schema if isinstance(field.type, FsstType)}
 
 
 def read_table(

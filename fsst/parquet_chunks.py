@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fsst import _core
-from fsst.array import rows_of
+from fsst.array import FsstType, rows_of
 from fsst.errors import CorruptDataError
 from fsst.parquet_format import (
     DATA_PAGE_V2,
@@ -36,8 +36,8 @@ from fsst.parquet_pages import (
     decode_levels,
     plain_values,
     symbol_table_of,
-    symbol_table_page_bytes,
-    v2_page_bytes,
+    symbol_table_page_pieces,
+    v2_page_pieces,
 )
 from fsst.symbol_table import SymbolTable
 from fsst.thrift import I32, I64, LIST, STRUCT, Items, Struct
@@ -45,7 +45,7 @@ from fsst.thrift import I32, I64, LIST, STRUCT, Items, Struct
 __all__ = ["CodePages", "NewChunk", "code_pages", "from_fsst", "to_fsst"]
 
 # Pages are compressed together up to this many bytes of text.
-_BATCH = 1 << 24
+_BATCH = 1 << 22
 
 
 @dataclass
@@ -54,7 +54,8 @@ class NewChunk:
 
     encoding: int
     codec: int
-    pages: list[bytes] = field(default_factory=list)
+    pieces: list[Any] = field(default_factory=list)  # of all pages, to be written one after the other
+    page_sizes: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)  # of each data page
     table_size: int = 0  # of the symbol table page; 0 where there is none
     uncompressed_size: int = 0
@@ -62,23 +63,26 @@ class NewChunk:
 
     @property
     def size(self) -> int:
-        return sum(map(len, self.pages))
+        return sum(self.page_sizes)
 
-    def add(self, page: tuple[bytes, int], rows: int | None = None) -> None:
-        data, uncompressed = page
-        self.pages.append(data)
+    def add(self, page: tuple[list[Any], int], rows: int | None = None) -> None:
+        """Append a page in pieces, with its size without compression; `rows` is None for the symbol table page."""
+        pieces, uncompressed = page
+        size = sum(map(len, pieces))
+        self.pieces += pieces
+        self.page_sizes.append(size)
         self.uncompressed_size += uncompressed
         if rows is None:
-            self.table_size = len(data)
+            self.table_size = size
         else:
             self.rows.append(rows)
 
     def locations(self) -> list[tuple[int, int, int]]:
         """Of each data page: where it begins in the chunk, its size, its first row."""
-        starts = np.cumsum([0, *map(len, self.pages)]).tolist()
-        skipped = len(self.pages) - len(self.rows)
-        first_rows = np.cumsum([0, *self.rows]).tolist()
-        return [(starts[skipped + i], len(page), first_rows[i]) for i, page in enumerate(self.pages[skipped:])]
+        ahead = len(self.page_sizes) - len(self.rows)
+        starts = np.cumsum([0, *self.page_sizes]).tolist()[ahead:-1]
+        first_rows = np.cumsum([0, *self.rows]).tolist()[:-1]
+        return list(zip(starts, self.page_sizes[ahead:], first_rows, strict=True))
 
     def metadata(self, chunk: Chunk, start: int) -> Struct:
         """The ColumnMetaData of `chunk` with these pages, the first of which is at byte `start` of the file."""
@@ -115,7 +119,8 @@ def to_fsst(
 ) -> NewChunk | None:
     """`chunk` with FSST pages, and the table that `choose` makes for its values; None where it makes none.
 
-    `known` are the values without nulls, where the caller has them: then they are not read from the pages.
+    `known` are the values without nulls, plain or compressed, where the caller has them: then they are not read from
+    the pages. Codes are stored as they are, where `choose` returns their table.
 
     Raises
     ------
@@ -134,9 +139,11 @@ def to_fsst(
     checksum = any(page.raw.has_checksum for page in pages) if checksum is None else checksum
     aligned = _at_row_starts(pages, chunk.leaf)
     new = NewChunk(FSST, codec[0], regrouped=aligned is not pages)
-    new.add(symbol_table_page_bytes(table, codec[1], checksum))
-    for page, section in zip(aligned, _sections(values, aligned, table, threads), strict=True):
-        new.add(v2_page_bytes(page, FSST, section, codec[1], checksum), page.num_rows)
+    new.add(symbol_table_page_pieces(table, codec[1], checksum))
+    compressed = isinstance(values.type, FsstType)
+    sections = _sections_of_codes(values, aligned) if compressed else _sections(values, aligned, table, threads)
+    for page, section in zip(aligned, sections, strict=True):
+        new.add(v2_page_pieces(page, FSST, section, codec[1], checksum), page.num_rows)
     return new
 
 
@@ -149,17 +156,39 @@ def _sections(values: pa.ChunkedArray, pages: list[DataPage], table: SymbolTable
         while end < len(pages) and (count == 0 or (count + pages[end].num_present) * average <= _BATCH):
             count += pages[end].num_present
             end += 1
-        batch = pa.concat_arrays(values.slice(start, count).chunks) if count else pa.array([], values.type)
+        batch = _joined(values.slice(start, count).chunks, values.type)
         codes, offsets, wide = _core.compress(table._native, *rows_of(batch), threads)
         first = 0
         for page in pages[index:end]:
-            ends = np.asarray(memoryview(offsets).cast("q" if wide else "i"))
-            if 9 + 4 * page.num_present + int(ends[first + page.num_present]) - int(ends[first]) > MAX_PAGE:
-                raise UnsupportedError(f"{page.raw.where}: its codes pass {MAX_PAGE} bytes")
-            yield _core.page_encode(codes, offsets, wide, first, page.num_present, fsst=True)
+            yield _section(codes, offsets, wide, first, page)
             first += page.num_present
         start += count
         index = end
+
+
+def _sections_of_codes(values: pa.ChunkedArray, pages: list[DataPage]) -> Any:
+    """The values sections of `pages`, of codes that are there already."""
+    start = 0
+    for page in pages:
+        parts = [chunk.storage for chunk in values.slice(start, page.num_present).chunks]
+        codes, offsets, wide, first, _ = rows_of(_joined(parts, pa.binary()))
+        yield _section(codes, offsets, wide, first, page)
+        start += page.num_present
+
+
+def _joined(parts: list[pa.Array], data_type: pa.DataType) -> pa.Array:
+    """The parts as one array; pyarrow's own way copies a single one."""
+    return parts[0] if len(parts) == 1 else pa.concat_arrays(parts) if parts else pa.array([], data_type)
+
+
+def _section(codes: Any, offsets: Any, wide: bool, first: int, page: DataPage) -> bytes:
+    """The values section of a page whose rows begin at row `first`."""
+    count = page.num_present
+    if count:
+        ends = np.asarray(memoryview(offsets).cast("B").cast("q" if wide else "i"))
+        if 9 + 4 * count + int(ends[first + count]) - int(ends[first]) > MAX_PAGE:
+            raise UnsupportedError(f"{page.raw.where}: its codes pass {MAX_PAGE} bytes")
+    return _core.page_encode(codes, offsets, wide, first, count, fsst=True)
 
 
 def _at_row_starts(pages: list[DataPage], leaf: Leaf) -> list[DataPage]:
@@ -267,7 +296,7 @@ def from_fsst(
             section: Any = _core.page_encode(text, ends, False, 0, page.num_present, fsst=False)
         else:
             section = _plain(text, np.asarray(memoryview(ends).cast("i")))
-        new.add(v2_page_bytes(page, encoding, section, codec[1], checksum), page.num_rows)
+        new.add(v2_page_pieces(page, encoding, section, codec[1], checksum), page.num_rows)
     return new
 
 

@@ -63,7 +63,7 @@ class SchemaField:
 class GroupField:
     """RowGroup."""
 
-    COLUMNS, TOTAL_BYTE_SIZE, NUM_ROWS, FILE_OFFSET, TOTAL_COMPRESSED_SIZE = 1, 2, 3, 5, 6
+    COLUMNS, TOTAL_BYTE_SIZE, NUM_ROWS, FILE_OFFSET, TOTAL_COMPRESSED_SIZE, ORDINAL = 1, 2, 3, 5, 6, 7
 
 
 class ChunkField:

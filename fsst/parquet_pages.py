@@ -55,14 +55,14 @@ __all__ = [
     "data_page",
     "data_pages",
     "decode_levels",
-    "dictionary_page_bytes",
-    "page_bytes",
+    "dictionary_page_pieces",
+    "page_pieces",
     "plain_values",
     "raw_page",
     "raw_pages",
     "symbol_table_of",
-    "symbol_table_page_bytes",
-    "v2_page_bytes",
+    "symbol_table_page_pieces",
+    "v2_page_pieces",
 ]
 
 _PAGE_NAMES = {
@@ -388,10 +388,10 @@ def compress_body(data: Any, codec: pa.Codec | None) -> Any:
     return compressed if len(compressed) < len(data) else None
 
 
-def page_bytes(
+def page_pieces(
     kind: int, part_field: int, part: Struct, body: list[Any], uncompressed: int, checksum: bool
-) -> tuple[bytes, int]:
-    """Header and body of a page, whose parts follow each other in `body`, and their size without compression."""
+) -> tuple[list[Any], int]:
+    """A page, in pieces: its header, and the parts of its body as `body` has them. And its size without compression."""
     size = sum(len(piece) for piece in body)
     if max(size, uncompressed) > MAX_PAGE:
         raise UnsupportedError(f"a page would have {max(size, uncompressed)} bytes, more than {MAX_PAGE}")
@@ -407,12 +407,12 @@ def page_bytes(
         header.set(PageField.CRC, I32, crc - (1 << 32) if crc >> 31 else crc)
     header.set(part_field, STRUCT, part)
     start = write_struct(header)
-    return b"".join([start, *body]), len(start) + uncompressed
+    return [start, *body], len(start) + uncompressed
 
 
-def v2_page_bytes(
+def v2_page_pieces(
     page: DataPage, encoding: int, values: Any, codec: pa.Codec | None, checksum: bool
-) -> tuple[bytes, int]:
+) -> tuple[list[Any], int]:
     """The data page `page`, as version 2, with `values` in `encoding` in place of its own."""
     compressed = compress_body(values, codec)
     levels = len(page.repetition) + len(page.definition)
@@ -428,24 +428,24 @@ def v2_page_bytes(
     if page.statistics is not None:
         part.set(DataV2Field.STATISTICS, STRUCT, page.statistics)
     body = [page.repetition, page.definition, values if compressed is None else compressed]
-    return page_bytes(DATA_PAGE_V2, PageField.DATA_V2, part, body, levels + len(values), checksum)
+    return page_pieces(DATA_PAGE_V2, PageField.DATA_V2, part, body, levels + len(values), checksum)
 
 
-def symbol_table_page_bytes(table: SymbolTable, codec: pa.Codec | None, checksum: bool) -> tuple[bytes, int]:
+def symbol_table_page_pieces(table: SymbolTable, codec: pa.Codec | None, checksum: bool) -> tuple[list[Any], int]:
     """The page of a symbol table."""
     body = table.to_bytes()
     compressed = compress_body(body, codec)
     part = Struct((SymbolTableField.TYPE, I32, 0))
     part.set(SymbolTableField.IS_COMPRESSED, TRUE, compressed is not None)
     stored = body if compressed is None else compressed
-    return page_bytes(SYMBOL_TABLE_PAGE, PageField.SYMBOL_TABLE, part, [stored], len(body), checksum)
+    return page_pieces(SYMBOL_TABLE_PAGE, PageField.SYMBOL_TABLE, part, [stored], len(body), checksum)
 
 
-def dictionary_page_bytes(raw: RawPage, codec: int) -> bytes:
+def dictionary_page_pieces(raw: RawPage, codec: int) -> list[Any]:
     """A dictionary page without its compression."""
     body = _decompress(raw, codec, raw.body, raw.uncompressed_size)
     header = raw.part(PageField.DICTIONARY)
-    return page_bytes(DICTIONARY_PAGE, PageField.DICTIONARY, header, [body], len(body), False)[0]
+    return page_pieces(DICTIONARY_PAGE, PageField.DICTIONARY, header, [body], len(body), False)[0]
 
 
 # --- Values ------------------------------------------------------------------------------------
@@ -459,7 +459,7 @@ def plain_values(ahead: list[RawPage], pages: list[DataPage], chunk: Chunk) -> p
     CorruptDataError
         pyarrow finds that the values break their encoding.
     """
-    written: list[Any] = [dictionary_page_bytes(raw, chunk.codec) for raw in ahead]
+    written = [piece for raw in ahead for piece in dictionary_page_pieces(raw, chunk.codec)]
     dictionary_size = len(written[0]) if written else 0
     total = 0
     for page in pages:
@@ -478,7 +478,7 @@ def plain_values(ahead: list[RawPage], pages: list[DataPage], chunk: Chunk) -> p
         )
         if page.num_present:
             body = [page.values]
-            written.append(page_bytes(DATA_PAGE_V2, PageField.DATA_V2, part, body, len(page.values), False)[0])
+            written += page_pieces(DATA_PAGE_V2, PageField.DATA_V2, part, body, len(page.values), False)[0]
     size = sum(len(piece) for piece in written)
     meta = Struct(
         (MetaField.TYPE, I32, BYTE_ARRAY),

@@ -1,19 +1,19 @@
-"""A Parquet file in, a Parquet file out: chunk by chunk copied or rewritten, and the footer adjusted to that."""
+"""Which column chunks of a Parquet file are rewritten, with which symbol table and codec."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from fsst import _core
-from fsst.array import rows_of
-from fsst.convert import train
-from fsst.errors import CorruptDataError
+from fsst.array import FsstType, rows_of
+from fsst.convert import decompress, train
+from fsst.parquet_assemble import Assembly
 from fsst.parquet_chunks import NewChunk, from_fsst, to_fsst
 from fsst.parquet_format import (
     BYTE_ARRAY,
@@ -21,42 +21,24 @@ from fsst.parquet_format import (
     CODECS,
     DELTA_LENGTH,
     FSST,
-    MAGIC,
     PLAIN,
     UNCOMPRESSED,
     Chunk,
     ChunkField,
-    FileField,
     Footer,
-    GroupField,
     Input,
     Leaf,
-    LocationField,
-    MetaField,
-    Output,
-    RowGroup,
     UnsupportedError,
-    footer_bytes,
     open_input,
     open_output,
 )
 from fsst.symbol_table import SymbolTable
 from fsst.threads import thread_count
-from fsst.thrift import I32, I64, LIST, STRUCT, Items, Struct, read_struct, write_struct
 
-__all__ = ["TranscodeResult", "leaves_named", "plain_copy", "transcode", "transcode_known"]
+__all__ = ["Rewriter", "TranscodeResult", "leaves_named", "transcode"]
 
 ENCODINGS = {"fsst": FSST, "plain": PLAIN, "delta_length": DELTA_LENGTH}
 
-_INDEX_FIELDS = (
-    ChunkField.OFFSET_INDEX,
-    ChunkField.OFFSET_INDEX_LENGTH,
-    ChunkField.COLUMN_INDEX,
-    ChunkField.COLUMN_INDEX_LENGTH,
-)
-
-# Bytes copied at a time, where a chunk stays as it is.
-_COPY = 1 << 24
 # Text that is compressed to see whether a table suits a row group, taken from so many places.
 _TRIAL_BYTES = 1 << 18
 _TRIAL_PLACES = 16
@@ -161,84 +143,94 @@ def transcode(
     >>> pq.read_table(again).equals(table)
     True
     """
-    if encoding not in ENCODINGS:
-        raise ValueError(f"encoding must be one of {', '.join(map(repr, ENCODINGS))}, not {encoding!r}")
-    return transcode_known(
-        source,
-        dest,
-        columns,
-        encoding=encoding,
-        compression=compression,
-        compression_level=compression_level,
-        symbol_table=symbol_table,
-        effort=effort,
-        share_symbol_tables=share_symbol_tables,
-        only_if_smaller=only_if_smaller,
-        write_page_checksum=write_page_checksum,
-        page_checksum_verification=page_checksum_verification,
-        threads=threads,
-        progress=progress,
-        known=lambda leaf, first, count: None,
-    )
-
-
-# Values that the caller has already: of a leaf, `count` rows from row `first` of the file on, without nulls.
-Known = Callable[[Leaf, int, int], pa.ChunkedArray | None]
-
-
-def transcode_known(
-    source: Any,
-    dest: Any,
-    columns: str | Iterable[str] | None,
-    *,
-    encoding: str,
-    compression: str | None,
-    compression_level: int | None,
-    symbol_table: SymbolTable | Mapping[str, SymbolTable] | None,
-    effort: str,
-    share_symbol_tables: bool,
-    only_if_smaller: bool,
-    write_page_checksum: bool | None,
-    page_checksum_verification: bool,
-    threads: int | None,
-    progress: Callable[[int, int], None] | None,
-    known: Known,
-) -> TranscodeResult:
-    """`transcode`, where values need not be read from the source if `known` has them."""
-    _core.check_effort(effort)
-    workers = thread_count(threads)
-    forced = None if compression is None else _codec(compression, compression_level)
     with open_input(source) as file:
         footer = Footer(file)
-        chosen = leaves_named(footer.leaves, columns)
-        tables: dict[Leaf, _Tables] = {}
-        first_rows = list(accumulate((group.num_rows for group in footer.row_groups), initial=0))
-
-        def rewrite(chunk: Chunk) -> NewChunk | None:
-            leaf = chunk.leaf
-            if leaf not in chosen or leaf.type != BYTE_ARRAY or chunk.is_fsst == (encoding == "fsst"):
-                return None
-            codec = _codec_of(chunk, compression_level) if forced is None else forced
-            arguments = codec, write_page_checksum, workers, page_checksum_verification
-            if encoding != "fsst":
-                return from_fsst(file, chunk, ENCODINGS[encoding], *arguments)
-            given = symbol_table.get(leaf.name) if isinstance(symbol_table, Mapping) else symbol_table
-            choice = tables.setdefault(leaf, _Tables(effort, share_symbol_tables, only_if_smaller))
-            choose = choice.choose if given is None else lambda values: given
-            try:
-                new = to_fsst(
-                    file, chunk, choose, *arguments, known(leaf, first_rows[chunk.row_group], chunk.num_values)
-                )
-            except UnsupportedError:
-                return None
-            if new is None or not only_if_smaller:
-                return new
-            # An offset index, and where it and the symbol table are, come on top where there was none.
-            had_index = ChunkField.OFFSET_INDEX in chunk.struct
-            return new if new.size + 24 + (0 if had_index else 16 * len(new.rows) + 24) < chunk.size else None
-
+        rewriter = Rewriter(
+            leaves_named(footer.leaves, columns),
+            encoding=encoding,
+            compression=compression,
+            compression_level=compression_level,
+            symbol_table=symbol_table,
+            effort=effort,
+            share_symbol_tables=share_symbol_tables,
+            only_if_smaller=only_if_smaller,
+            write_page_checksum=write_page_checksum,
+            page_checksum_verification=page_checksum_verification,
+            threads=threads,
+        )
         with open_output(dest) as out:
-            return _write_file(file, footer, out, rewrite, progress)
+            assembly = Assembly(out)
+            for index, group in enumerate(footer.row_groups):
+                assembly.add(file, group, (rewriter.rewrite(file, chunk) for chunk in group.chunks))
+                if progress is not None:
+                    progress(index + 1, len(footer.row_groups))
+            assembly.finish(footer.struct)
+            return TranscodeResult(assembly.chunks, assembly.rewritten, file.size, out.position)
+
+
+class Rewriter:
+    """Rewrites column chunks, and keeps each column's symbol table from one row group to the next. See `transcode`."""
+
+    def __init__(
+        self,
+        leaves: set[Leaf],
+        *,
+        encoding: str = "fsst",
+        compression: str | None = None,
+        compression_level: int | None = None,
+        symbol_table: SymbolTable | Mapping[str, SymbolTable] | None = None,
+        effort: str = "default",
+        share_symbol_tables: bool = True,
+        only_if_smaller: bool = True,
+        write_page_checksum: bool | None = None,
+        page_checksum_verification: bool = True,
+        threads: int | None = None,
+    ) -> None:
+        if encoding not in ENCODINGS:
+            raise ValueError(f"encoding must be one of {', '.join(map(repr, ENCODINGS))}, not {encoding!r}")
+        _core.check_effort(effort)
+        self._leaves = leaves
+        self._encoding = ENCODINGS[encoding]
+        self._codec = None if compression is None else _codec(compression, compression_level)
+        self._level = compression_level
+        self._given = symbol_table
+        self._new_tables = partial(_Tables, effort, share_symbol_tables, only_if_smaller)
+        self._tables: dict[Leaf, _Tables] = {}
+        self._only_if_smaller = only_if_smaller
+        self._checksum = write_page_checksum
+        self._verify = page_checksum_verification
+        self._threads = thread_count(threads)
+
+    def rewrite(self, file: Input, chunk: Chunk, known: pa.ChunkedArray | None = None) -> NewChunk | None:
+        """What takes the place of `chunk`; None where it stays.
+
+        `known` are its values without nulls, plain or compressed, where the caller has them: then they are not read
+        from `file`. Codes are stored as they are, unless another symbol table is asked for.
+        """
+        leaf = chunk.leaf
+        if leaf not in self._leaves or leaf.type != BYTE_ARRAY or chunk.is_fsst == (self._encoding == FSST):
+            return None
+        codec = _codec_of(chunk, self._level) if self._codec is None else self._codec
+        arguments = codec, self._checksum, self._threads, self._verify
+        if self._encoding != FSST:
+            return from_fsst(file, chunk, self._encoding, *arguments)
+        table = self._given.get(leaf.name) if isinstance(self._given, Mapping) else self._given
+        if known is not None and isinstance(known.type, FsstType):
+            if table is None:
+                table = known.type.symbol_table
+            elif table != known.type.symbol_table:
+                known = decompress(known, large=True, threads=self._threads)
+        choice = self._tables.setdefault(leaf, self._new_tables())
+        choose = choice.choose if table is None else lambda values: table
+        try:
+            new = to_fsst(file, chunk, choose, *arguments, known)
+        except UnsupportedError:
+            return None
+        if new is None or not self._only_if_smaller:
+            return new
+        # An offset index, and where it and the symbol table are, come on top where there was none.
+        had_index = ChunkField.OFFSET_INDEX in chunk.struct
+        return new if new.size + 24 + (0 if had_index else 16 * len(new.rows) + 24) < chunk.size else None
 
 
 def leaves_named(leaves: list[Leaf], columns: str | Iterable[str] | None) -> set[Leaf]:
@@ -313,173 +305,3 @@ def _sample(values: pa.ChunkedArray) -> pa.ChunkedArray:
 def _ratio(table: SymbolTable, values: pa.ChunkedArray) -> float:
     codes = sum(len(_core.compress(table._native, *rows_of(chunk), 1)[0]) for chunk in values.chunks)
     return codes / max(pc.sum(pc.binary_length(values)).as_py() or 0, 1)
-
-
-# --- The file ----------------------------------------------------------------------------------
-
-
-@dataclass
-class _Moved:
-    """A chunk in the new file: how far its pages have moved, or where those are that replaced them."""
-
-    struct: Struct
-    meta: Struct
-    old: Chunk
-    start: int
-    size: int
-    grown: int = 0  # without compression
-    pages: list[tuple[int, int, int]] | None = None  # see NewChunk.locations; None: copied as they were
-    regrouped: bool = False
-
-
-def _write_file(
-    file: Input,
-    footer: Footer,
-    out: Output,
-    rewrite: Callable[[Chunk], NewChunk | None],
-    progress: Callable[[int, int], None] | None,
-) -> TranscodeResult:
-    out.write(MAGIC)
-    moved: list[_Moved] = []
-    groups: list[Struct] = []
-    for index, group in enumerate(footer.row_groups):
-        chunks = [_write_chunk(file, chunk, out, rewrite(chunk)) for chunk in group.chunks]
-        groups.append(_new_group(group, chunks))
-        moved += chunks
-        if progress is not None:
-            progress(index + 1, len(footer.row_groups))
-    for chunk in moved:
-        _write_bloom_filter(file, chunk, out)
-    for chunk in moved:
-        _write_column_index(file, chunk, out)
-    for chunk in moved:
-        _write_offset_index(file, chunk, out)
-    struct = footer.struct.copy()
-    struct.set(FileField.ROW_GROUPS, LIST, Items(STRUCT, groups))
-    out.write(footer_bytes(struct))
-    rewritten = sum(chunk.pages is not None for chunk in moved)
-    return TranscodeResult(len(moved), rewritten, file.size, out.position)
-
-
-def _write_chunk(file: Input, chunk: Chunk, out: Output, new: NewChunk | None) -> _Moved:
-    start = out.position
-    if new is not None:
-        for page in new.pages:
-            out.write(page)
-        meta = new.metadata(chunk, start)
-    else:
-        for at in range(0, chunk.size, _COPY):
-            out.write(file.read(chunk.start + at, min(_COPY, chunk.size - at), chunk.where))
-        meta = chunk.meta.copy()
-        for field in (MetaField.DATA_PAGE, MetaField.INDEX_PAGE, MetaField.DICTIONARY_PAGE, MetaField.SYMBOL_TABLE):
-            place = meta.get(field, I64)
-            if place:
-                meta.set(field, I64, place - chunk.start + start)
-    struct = chunk.struct.copy()
-    if struct.get(ChunkField.FILE_OFFSET, I64):  # deprecated; 0 says nothing, and stays
-        struct.set(ChunkField.FILE_OFFSET, I64, start)
-    struct.set(ChunkField.META, STRUCT, meta)
-    if new is None:
-        return _Moved(struct, meta, chunk, start, chunk.size)
-    grown = new.uncompressed_size - chunk.uncompressed_size
-    return _Moved(struct, meta, chunk, start, new.size, grown, new.locations(), new.regrouped)
-
-
-def _new_group(group: RowGroup, chunks: list[_Moved]) -> Struct:
-    struct = group.struct.copy()
-    struct.set(GroupField.COLUMNS, LIST, Items(STRUCT, [chunk.struct for chunk in chunks]))
-    before = struct.get(GroupField.TOTAL_BYTE_SIZE, I64) or 0
-    struct.set(GroupField.TOTAL_BYTE_SIZE, I64, before + sum(chunk.grown for chunk in chunks))
-    if GroupField.TOTAL_COMPRESSED_SIZE in struct:
-        struct.set(GroupField.TOTAL_COMPRESSED_SIZE, I64, sum(chunk.size for chunk in chunks))
-    if GroupField.FILE_OFFSET in struct and chunks:
-        struct.set(GroupField.FILE_OFFSET, I64, chunks[0].start)
-    return struct
-
-
-def _write_bloom_filter(file: Input, chunk: _Moved, out: Output) -> None:
-    start = chunk.meta.get(MetaField.BLOOM_FILTER, I64)
-    if start is None:
-        return
-    where = f"{chunk.old.where}, bloom filter"
-    size = chunk.meta.get(MetaField.BLOOM_FILTER_LENGTH, I32)
-    if size is None:
-        # Older writers leave the size to the filter's own header, whose field 1 it is.
-        header, end = read_struct(file.read(start, min(64, file.size - start), where), 0, where)
-        size = end + (header.get(1, I32) or 0)
-    data = file.read(start, size, where)
-    chunk.meta.set(MetaField.BLOOM_FILTER, I64, out.position)
-    out.write(data)
-
-
-def _write_column_index(file: Input, chunk: _Moved, out: Output) -> None:
-    struct = chunk.struct
-    start, size = struct.get(ChunkField.COLUMN_INDEX, I64), struct.get(ChunkField.COLUMN_INDEX_LENGTH, I32)
-    if start is None or size is None:
-        return
-    if chunk.regrouped:
-        # It tells the least and greatest value of pages that are no more.
-        struct.drop(ChunkField.COLUMN_INDEX, ChunkField.COLUMN_INDEX_LENGTH)
-        return
-    data = file.read(start, size, f"{chunk.old.where}, column index")
-    struct.set(ChunkField.COLUMN_INDEX, I64, out.position)
-    out.write(data)
-
-
-def _write_offset_index(file: Input, chunk: _Moved, out: Output) -> None:
-    """Where each page is. Rewritten chunks get one in any case: single rows are read by it."""
-    struct = chunk.struct
-    start, size = struct.get(ChunkField.OFFSET_INDEX, I64), struct.get(ChunkField.OFFSET_INDEX_LENGTH, I32)
-    where = f"{chunk.old.where}, offset index"
-    index = Struct()
-    if start is not None and size is not None:
-        index, _ = read_struct(file.read(start, size, where), 0, where)
-    elif chunk.pages is None:
-        return
-    locations = index.items(1, STRUCT) or []
-    if chunk.pages is None:
-        for location in locations:
-            place = location.get(LocationField.OFFSET, I64)
-            if place is None:
-                raise CorruptDataError(f"{where}: a page has no offset")
-            location.set(LocationField.OFFSET, I64, place - chunk.old.start + chunk.start)
-    else:
-        if chunk.regrouped or len(chunk.pages) != len(locations):
-            index = Struct()  # of other pages, whose further fields mean nothing here
-        locations = [
-            Struct(
-                (LocationField.OFFSET, I64, chunk.start + place),
-                (LocationField.SIZE, I32, length),
-                (LocationField.FIRST_ROW, I64, first_row),
-            )
-            for place, length, first_row in chunk.pages
-        ]
-    index.set(1, LIST, Items(STRUCT, locations))
-    data = write_struct(index)
-    struct.set(ChunkField.OFFSET_INDEX, I64, out.position)
-    struct.set(ChunkField.OFFSET_INDEX_LENGTH, I32, len(data))
-    out.write(data)
-
-
-def plain_copy(file: Input, footer: Footer, row_group: int, leaves: set[Leaf], threads: int, verify: bool) -> pa.Buffer:
-    """A file in memory of one row group, of which only `leaves` can be read, without FSST: for pyarrow to read."""
-    group = footer.row_groups[row_group]
-    sink = pa.BufferOutputStream()
-    out = Output(sink)
-    out.write(MAGIC)
-    chunks = []
-    for chunk in group.chunks:
-        if chunk.leaf in leaves:
-            codec = UNCOMPRESSED, None
-            new = from_fsst(file, chunk, PLAIN, codec, False, threads, verify) if chunk.is_fsst else None
-            moved = _write_chunk(file, chunk, out, new)
-            moved.struct.drop(*_INDEX_FIELDS)
-            moved.meta.drop(MetaField.BLOOM_FILTER, MetaField.BLOOM_FILTER_LENGTH)
-        else:
-            moved = _Moved(chunk.struct, chunk.meta, chunk, chunk.start, 0)
-        chunks.append(moved)
-    struct = footer.struct.copy()
-    struct.set(FileField.ROW_GROUPS, LIST, Items(STRUCT, [_new_group(group, chunks)]))
-    struct.set(FileField.NUM_ROWS, I64, group.num_rows)
-    out.write(footer_bytes(struct))
-    return sink.getvalue()

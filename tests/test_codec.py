@@ -1,6 +1,8 @@
 """fsst.codec: the same work on raw buffers and offsets."""
 
 import array
+import random
+import re
 
 import numpy as np
 import pytest
@@ -388,3 +390,45 @@ def test_bounds_end_where_64_bits_do():
             codec.compress_bound(wrong)
     with pytest.raises(TypeError):
         codec.compress_bound(1.5)
+
+
+# --- Other numbers for the same symbols --------------------------------------------------------
+
+
+@given(case=strategies.tables_and_rows(), dtype=st.sampled_from(OFFSETS), first=st.integers(0, 9), seed=st.integers())
+def test_renumbered_codes_stand_for_the_same_text(case, dtype, first, seed):
+    """Any bytes, taken for codes, and the same symbols in any other order."""
+    symbols, rows = case
+    others = symbols.copy()
+    random.Random(seed).shuffle(others)
+    table, to = SymbolTable(symbols), SymbolTable(others)
+    codes, offsets = join(rows, dtype, first, b"\xff")
+    try:
+        text, ends = codec.decompress(table, codes, offsets)
+    except CorruptDataError as error:
+        with pytest.raises(CorruptDataError, match=re.escape(str(error))):
+            codec.renumber(table, codes, offsets, to)
+        return
+    renumbered, moved = codec.renumber(table, codes, offsets, to), offsets - offsets[0]
+    again, again_ends = codec.decompress(to, renumbered, moved)
+    assert bytes(again) == bytes(text) and list(again_ends) == list(ends)
+    assert bytes(codec.renumber(to, renumbered, moved, table)) == codes[offsets[0] : offsets[-1]]
+
+
+def test_what_cannot_be_renumbered():
+    table = SymbolTable([b"a", b"the"])
+    offsets = np.array([0, 2, 3], np.int32)
+    with pytest.raises(ValueError, match="lacks 1 symbols of the other, b'the' first"):
+        codec.renumber(table, b"\0\0\0", offsets, SymbolTable([b"a"]))
+    with pytest.raises(CorruptDataError, match="row 1 has code 2 at byte 2, but the symbol table has 2 symbols"):
+        codec.renumber(table, b"\0\1\2", offsets, table)
+    # The escape's literal would be another row's code.
+    with pytest.raises(CorruptDataError, match="row 0 ends in an escape"):
+        codec.renumber(table, b"\0\xff\1", offsets, table)
+    with pytest.raises(ValueError, match="out has room for 2 bytes, 3 are needed"):
+        codec.renumber(table, b"\0\0\0", offsets, table, out=bytearray(2))
+    codes = bytearray(b"\0\0\1")
+    with pytest.raises(ValueError, match="overlaps"):
+        codec.renumber(table, codes, offsets, table, out=codes)
+    room = bytearray(5)
+    assert codec.renumber(table, codes, offsets, SymbolTable([b"x", b"a", b"the"]), out=room).tobytes() == b"\1\1\2"

@@ -11,6 +11,7 @@ import numpy as np
 import parquet_by_hand as by_hand
 import polars
 import pyarrow as pa
+import pyarrow.fs
 import pyarrow.parquet as pq
 import pytest
 from helpers import run_python, words
@@ -18,7 +19,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import fsst
+import fsst.codec
+import fsst.page
 import fsst.parquet
+from fsst import FsstArray, FsstType
 from fsst.parquet import ParquetFile, read_table, transcode, write_table
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -398,6 +402,68 @@ def test_compressed_columns_keep_their_table_and_codes():
     again = read_table(file, compressed=True)
     assert again["text"].type == column.type
     assert again["text"].combine_chunks().storage.equals(column.combine_chunks().storage)
+
+
+def test_codes_move_between_arrays_pages_and_files_as_they_are():
+    # Codes that no encoder here would make: "the" is spelled out, and once escaped.
+    symbols = fsst.SymbolTable([b"t", b"h", b"e", b"the"])
+    code = {symbol: number for number, symbol in enumerate(symbols.symbols)}
+    spelled = bytes([code[b"t"], code[b"h"], code[b"e"]])
+    rows = [spelled, None, bytes([code[b"the"]]), b"\xfft\xffh\xffe", b"", spelled * 3]
+    kind = FsstType(symbols, pa.string())
+    chunks = [FsstArray.from_storage(kind, pa.array(rows * 5)), FsstArray.from_storage(kind, pa.array(rows).slice(2))]
+    column = pa.chunked_array(chunks)
+    table = pa.table({"text": column, "number": range(len(column))})
+    codes = [row for chunk in chunks for row in chunk.storage.to_pylist()]
+    for options in ({}, {"row_group_size": 7}, {"data_page_size": 1, "write_batch_size": 3}, {"compression": "zstd"}):
+        write_table(table, file := io.BytesIO(), columns=["text"], **options)
+        again = read_table(file, compressed=True)["text"]
+        assert again.type == kind
+        assert [row for chunk in again.chunks for row in chunk.storage.to_pylist()] == codes
+        assert read_table(file).equals(fsst.decompress(table))
+        # What was read is written again, and the pages are the same.
+        write_table(table.set_column(0, "text", again), second := io.BytesIO(), columns=["text"], **options)
+        assert second.getvalue() == file.getvalue()
+    # A page, and the layout of the reference implementation.
+    whole = FsstArray.from_storage(kind, pa.array([row for row in codes if row is not None]))
+    page = fsst.page.encode_data_page(whole)
+    assert fsst.page.decode_data_page(page, symbols, len(whole), value_type=pa.string()).storage.equals(whole.storage)
+    _, offsets, data = whole.storage.buffers()
+    offsets = np.frombuffer(offsets, np.int32)
+    theirs = symbols.reordered("cwida")
+    exported = fsst.codec.renumber(symbols, data, offsets, theirs)
+    text, _ = fsst.codec.decompress(theirs, exported, offsets)
+    assert text.tobytes() == "".join(fsst.decompress(whole).to_pylist()).encode()
+    assert fsst.codec.renumber(theirs, exported, offsets, symbols).tobytes() == data.to_pybytes()
+    # Another table that is asked for means other codes.
+    other = fsst.SymbolTable([b"th"])
+    write_table(table, file := io.BytesIO(), columns=["text"], symbol_table=other)
+    assert read_table(file, compressed=True)["text"].type.symbol_table == other
+    assert read_table(file).equals(fsst.decompress(table))
+
+
+def test_corrupt_codes_are_not_written(tmp_path):
+    kind = FsstType(fsst.SymbolTable([b"a"]), pa.string())
+    column = FsstArray.from_storage(kind, pa.array([b"\x00"] * 8 + [b"\x01"]))
+    with pytest.raises(fsst.CorruptDataError, match="rows 6 to 8"):
+        write_table(pa.table({"text": column}), tmp_path / "it.parquet", row_group_size=3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_row_groups_are_those_that_pyarrow_makes(tmp_path):
+    table = pa.table({"text": words(1, 1000), "list": [[i] for i in range(1000)]})
+    options = [{"row_group_size": 300}, {"row_group_size": 1000}, {"row_group_size": 10**9}, {"row_group_size": -1}]
+    for kwargs in ({}, *options):
+        extras = {"write_page_index": True, "sorting_columns": [pq.SortingColumn(0)], **kwargs}
+        write_table(table, file := io.BytesIO(), columns=["text"], **extras)
+        assert metadata(file.getvalue()) == metadata(parquet(table, **extras))
+        assert read_table(file).equals(table)
+    with pytest.raises(ValueError, match="group size"):
+        write_table(table, tmp_path / "it.parquet", row_group_size=0)
+    with pytest.raises(TypeError, match="open_output_stream"):
+        write_table(table, "it.parquet", filesystem=pa.fs.LocalFileSystem())
+    write_table(table.slice(0, 0), file := io.BytesIO(), columns=["text"])
+    assert read_table(file).equals(table.slice(0, 0))
 
 
 def test_a_given_table_is_used():
