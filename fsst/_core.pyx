@@ -950,11 +950,14 @@ cdef extern from "csrc/page.hpp" namespace "fsst" nogil:
     cdef cppclass Page:
         size_t count
         size_t codes_start
+        size_t codes_size
 
     PagePlan plan_page[Offset](const Rows[Offset]& rows, PageLayout layout, size_t most) noexcept
     void write_page[Offset](const Rows[Offset]& rows, PageLayout layout, const PagePlan& plan, uint8_t* out) noexcept
     Outcome parse_page(const uint8_t* data, size_t size, uint64_t count, Page& page) noexcept
     Outcome read_page_offsets(const Page& page, int32_t* offsets) noexcept
+    Outcome append_page_offsets(const Page& page, int32_t* out, int32_t* scratch) noexcept
+    Outcome append_page_offsets(const Page& page, int64_t* out, int32_t* scratch) noexcept
 
 
 def delta_encode(values, bint wide):
@@ -1087,6 +1090,47 @@ def page_offsets(data, int64_t count):
         outcome = read_page_offsets(page, <int32_t*> offsets.data)
     check(outcome, "data page")
     return offsets, page.codes_start
+
+
+def join_pages(sections):
+    """The codes of values sections, back to back, their offsets from 0 on, and whether those are 8 bytes wide (else 4).
+
+    `sections` are tuples of the bytes, the number of values, and what they are called in errors.
+    """
+    cdef vector[Page] pages
+    cdef Page page
+    cdef Source source
+    cdef Outcome outcome
+    cdef size_t values = 0, size = 0, most = 0, i
+    sources = []
+    for data, count, what in sections:
+        source = Source(data, "buffer")
+        sources.append(source)
+        check(parse_page(source.data, source.size, <uint64_t> <int64_t> count, page), f"{what}: data page")
+        pages.push_back(page)
+        values, size = values + page.count, size + page.codes_size
+        most = max(most, page.count)
+    cdef bint wide = size > <size_t> limit_of_narrow
+    cdef Buffer codes = allocate(size)
+    cdef Buffer offsets = allocate((values + 1) * (8 if wide else 4))
+    cdef Buffer scratch = allocate((most + 1) * 4 if wide else 0)
+    cdef int32_t* narrow = <int32_t*> offsets.data
+    cdef int64_t* broad = <int64_t*> offsets.data
+    memset(offsets.data, 0, 8 if wide else 4)
+    values = size = 0
+    for i in range(pages.size()):
+        page, source = pages[i], sources[i]
+        with nogil:
+            if wide:
+                outcome = append_page_offsets(page, broad + values, <int32_t*> scratch.data)
+            else:
+                outcome = append_page_offsets(page, narrow + values, NULL)
+            if outcome.status == Status.ok:
+                # SAFETY: parse_page has found the codes to lie in the section; their sizes were added up above.
+                memcpy(codes.data + size, source.data + page.codes_start, page.codes_size)
+        check(outcome, f"{sections[i][2]}: data page")
+        values, size = values + page.count, size + page.codes_size
+    return codes, offsets, bool(wide)
 
 
 # --- Levels of Parquet pages -----------------------------------------------------------------

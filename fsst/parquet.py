@@ -18,6 +18,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from contextlib import ExitStack
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -86,12 +87,12 @@ def read_table(
 
 
 class ParquetFile:
-    """An open Parquet file with FSST columns.
+    """An open Parquet file with FSST columns. Several threads may read from one.
 
     Parameters
     ----------
     source : path, file or buffer
-        A file that is given stays open when this is closed.
+        A file that is given stays open when this is closed. Nobody else may read from it meanwhile.
     memory_map : bool
         Map a file given by its path instead of reading it.
     page_checksum_verification : bool
@@ -125,6 +126,7 @@ class ParquetFile:
                     self._file.native, page_checksum_verification=page_checksum_verification, pre_buffer=False
                 )
                 self._schema = self._arrow.schema_arrow
+                self._turn = Lock()  # pyarrow does not say whether several threads may read with one reader
             except (pa.ArrowException, OSError, ValueError) as error:
                 raise CorruptDataError(f"footer: pyarrow cannot read it: {error}") from None
             if len(set(self._schema.names)) < len(self._schema.names):
@@ -287,7 +289,9 @@ class ParquetFile:
         for group in groups:
             chunk = field.chunk(group)
             if chunk.is_fsst:
-                arrays.append(read_chunk(self._file, chunk, field.value_type, self._verify))
+                array = read_chunk(self._file, chunk, field.value_type, self._verify)
+                # Decompressed at once: the codes' memory then serves the next row group.
+                arrays += [array] if compressed else _decompress_chunk(chunk, array, threads)
             else:
                 arrays += self._by_pyarrow(field, [group])[0].chunks
         return field.column(arrays, compressed, threads)
@@ -324,7 +328,8 @@ class ParquetFile:
         return self._indexes[id(chunk)]
 
     def _by_pyarrow(self, field: _Field, groups: list[int]) -> tuple[pa.ChunkedArray, pa.Field]:
-        return _read_one(self._arrow, groups, field)
+        with self._turn:
+            return _read_one(self._arrow, groups, field)
 
     def _by_way_of_plain(self, field: _Field, group: int, threads: int) -> tuple[pa.ChunkedArray, pa.Field]:
         plain = plain_copy(self._file, self._footer, group, set(field.leaves), threads, self._verify)
@@ -401,6 +406,13 @@ def _decompress(array: FsstArray, threads: int) -> list[pa.Array]:
             raise
         half = len(array) // 2
         return _decompress(array.slice(0, half), threads) + _decompress(array.slice(half), threads)
+
+
+def _decompress_chunk(chunk: Chunk, array: FsstArray, threads: int) -> list[pa.Array]:
+    try:
+        return _decompress(array, threads)
+    except CorruptDataError as error:
+        chunk.fail(str(error))
 
 
 def _one_type(arrays: list[Any], value_type: pa.DataType, threads: int) -> list[FsstArray]:

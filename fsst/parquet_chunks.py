@@ -42,7 +42,7 @@ from fsst.parquet_pages import (
 from fsst.symbol_table import SymbolTable
 from fsst.thrift import I32, I64, LIST, STRUCT, Items, Struct
 
-__all__ = ["CodePages", "NewChunk", "code_pages", "from_fsst", "to_fsst"]
+__all__ = ["NewChunk", "check_encoding", "code_pages", "from_fsst", "to_fsst"]
 
 # Pages are compressed together up to this many bytes of text.
 _BATCH = 1 << 22
@@ -230,18 +230,8 @@ def _at_row_starts(pages: list[DataPage], leaf: Leaf) -> list[DataPage]:
 # --- From FSST ---------------------------------------------------------------------------------
 
 
-@dataclass
-class CodePages:
-    """A chunk of FSST pages, read but not decompressed: of each page, its offsets (int32, from 0 on) and codes."""
-
-    table: SymbolTable
-    pages: list[DataPage]
-    offsets: list[np.ndarray]
-    codes: list[memoryview]
-
-
-def code_pages(file: Input, chunk: Chunk, verify: bool = True) -> CodePages:
-    """The codes of a chunk. Offsets are checked, the codes themselves are not yet.
+def code_pages(file: Input, chunk: Chunk, verify: bool = True) -> tuple[SymbolTable, list[DataPage]]:
+    """The symbol table and the data pages of a chunk, which all are FSST.
 
     Raises
     ------
@@ -251,24 +241,15 @@ def code_pages(file: Input, chunk: Chunk, verify: bool = True) -> CodePages:
     ahead, pages = data_pages(file, chunk, verify)
     if not ahead:
         chunk.fail("its values are FSST, but it has no symbol table page before its data pages")
-    table = symbol_table_of(ahead[0], chunk.codec)
-    found = CodePages(table, pages, [], [])
     for page in pages:
-        offsets, codes = page_codes(page)
-        found.offsets.append(offsets)
-        found.codes.append(codes)
-    return found
+        check_encoding(page)
+    return symbol_table_of(ahead[0], chunk.codec), pages
 
 
-def page_codes(page: DataPage) -> tuple[np.ndarray, memoryview]:
-    """The offsets of a page's codes, from 0 on, and the codes."""
+def check_encoding(page: DataPage) -> None:
+    """Raise CorruptDataError if a page is not FSST."""
     if page.encoding not in (FSST, FSST_AS_PROPOSED):
         page.raw.fail(f"its encoding is {page.encoding}, in a chunk whose other pages are FSST ({FSST})")
-    try:
-        offsets, start = _core.page_offsets(page.values, page.num_present)
-    except CorruptDataError as error:
-        page.raw.fail(str(error))
-    return np.asarray(memoryview(offsets).cast("i")), memoryview(page.values)[start:]
 
 
 def from_fsst(
@@ -281,13 +262,14 @@ def from_fsst(
     verify: bool = True,
 ) -> NewChunk:
     """`chunk`, which is FSST, with pages in PLAIN or DELTA_LENGTH_BYTE_ARRAY."""
-    found = code_pages(file, chunk, verify)
-    checksum = any(page.raw.has_checksum for page in found.pages) if checksum is None else checksum
+    table, pages = code_pages(file, chunk, verify)
+    checksum = any(page.raw.has_checksum for page in pages) if checksum is None else checksum
     new = NewChunk(encoding, codec[0])
-    for page, offsets, codes in zip(found.pages, found.offsets, found.codes, strict=True):
-        rows = codes, offsets, False, 0, page.num_present
+    for page in pages:
         try:
-            text, ends = _core.decompress(found.table._native, *rows, False, threads)
+            offsets, start = _core.page_offsets(page.values, page.num_present)
+            rows = memoryview(page.values)[start:], offsets, False, 0, page.num_present
+            text, ends = _core.decompress(table._native, *rows, False, threads)
         except CorruptDataError as error:
             page.raw.fail(str(error))
         if text is None or isinstance(ends, int) or len(text) + 4 * page.num_present > MAX_PAGE:

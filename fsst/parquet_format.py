@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -119,22 +120,68 @@ class LocationField:
 
 
 class Input:
-    """A file that is read at any place. Nothing is read, or room made for it, beyond its end."""
+    """A file that is read at any place, by several threads at once. Nothing is read, or room made for it, past its end.
+
+    `costs` tells whether reading copies: what lies in memory is only shown.
+    """
 
     def __init__(self, file: Any) -> None:
-        self.native = file
-        self._read = file.read_buffer if isinstance(file, pa.NativeFile) else file.read
-        self.size = int(file.size() if isinstance(file, pa.NativeFile) else file.seek(0, os.SEEK_END))
+        self.native = file if isinstance(file, pa.NativeFile) else pa.PythonFile(_EachThread(file), mode="r")
+        self.size = int(self.native.size())
+        self._whole: memoryview | None = None
+        if isinstance(file, (pa.MemoryMappedFile, pa.BufferReader)):
+            file.seek(0)
+            self._whole = memoryview(file.read_buffer(self.size)).cast("B")
+        self.costs = self._whole is None
 
     def read(self, start: int, size: int, what: str) -> memoryview:
         """`size` bytes from byte `start` on; `what` names them where the file does not hold them."""
         if start < 0 or size < 0 or start > self.size or size > self.size - start:
             raise CorruptDataError(f"{what}: bytes {start} to {start} + {size} of a file of {self.size} bytes")
-        self.native.seek(start)
-        data = memoryview(self._read(size)).cast("B")
+        if self._whole is None:
+            data = memoryview(self.native.read_at(size, start))
+        elif self.native.closed:
+            raise ValueError("the file is closed")
+        else:
+            data = self._whole[start : start + size]
         if len(data) != size:
             raise CorruptDataError(f"{what}: the file ended after {len(data)} of {size} bytes")
         return data
+
+
+class _EachThread:
+    """A Python file in which each thread has a position of its own, so that none reads where another has sought to."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        self._own = threading.local()
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_CUR:
+            place += self.tell()
+        elif whence == os.SEEK_END:
+            with self._lock:
+                place = self._file.seek(place, whence)
+        self._own.at = place
+        return place
+
+    def tell(self) -> int:
+        return getattr(self._own, "at", 0)
+
+    def read(self, size: int = -1) -> Any:
+        with self._lock:
+            self._file.seek(self.tell())
+            data = self._file.read(size)
+        self._own.at = self.tell() + len(data)
+        return data
+
+    def close(self) -> None:
+        """Nothing: a file that was given stays open."""
+
+    @property
+    def closed(self) -> bool:
+        return bool(getattr(self._file, "closed", False))
 
 
 @contextmanager

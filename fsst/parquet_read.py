@@ -14,9 +14,9 @@ import pyarrow as pa
 from fsst import _core
 from fsst.array import FsstArray, FsstType
 from fsst.errors import CorruptDataError
-from fsst.parquet_chunks import code_pages, page_codes
-from fsst.parquet_format import Chunk, ChunkField, Input, LocationField
-from fsst.parquet_pages import data_page, decode_levels, raw_page, symbol_table_of
+from fsst.parquet_chunks import check_encoding, code_pages
+from fsst.parquet_format import Chunk, ChunkField, Input, Leaf, LocationField
+from fsst.parquet_pages import DataPage, data_page, decode_levels, raw_page, symbol_table_of
 from fsst.symbol_table import SymbolTable
 from fsst.thrift import I32, I64, STRUCT, read_struct
 
@@ -31,34 +31,34 @@ def read_chunk(file: Input, chunk: Chunk, value_type: pa.DataType, verify: bool 
     CorruptDataError
         A page breaks the format.
     """
-    found = code_pages(file, chunk, verify)
-    lengths = [np.diff(offsets) for offsets in found.offsets]
+    table, pages = code_pages(file, chunk, verify)
+    codes, offsets, wide = _core.join_pages([(page.values, page.num_present, page.raw.where) for page in pages])
     valid = None
-    if any(page.num_nulls for page in found.pages):
-        levels = [
-            decode_levels(p.definition, chunk.leaf.max_definition, p.num_values, p.raw.where) for p in found.pages
-        ]
-        valid = np.concatenate(levels) == chunk.leaf.max_definition
-    return _column(found.table, value_type, lengths, found.codes, valid)
+    if any(page.num_nulls for page in pages):
+        valid = np.concatenate([_present(page, chunk.leaf) for page in pages])
+    return _column(table, value_type, np.asarray(memoryview(offsets).cast("q" if wide else "i")), codes, valid)
+
+
+def _present(page: DataPage, leaf: Leaf) -> np.ndarray:
+    """Which rows of a page have a value."""
+    if page.num_nulls == 0:
+        return np.ones(page.num_values, bool)
+    levels = decode_levels(page.definition, leaf.max_definition, page.num_values, page.raw.where)
+    return np.asarray(levels == leaf.max_definition)
 
 
 def _column(
-    table: SymbolTable, value_type: pa.DataType, lengths: list[np.ndarray], codes: list[Any], valid: np.ndarray | None
+    table: SymbolTable, value_type: pa.DataType, offsets: np.ndarray, codes: Any, valid: np.ndarray | None
 ) -> FsstArray:
-    """A column of the values whose codes follow each other in `codes`; `valid` tells the rows that have one."""
-    data = codes[0] if len(codes) == 1 else b"".join(codes)
-    wide = len(data) > _core.offset_limit
-    of_values = np.concatenate(lengths) if lengths else np.zeros(0, np.int32)
+    """A column of the values with these codes; `valid` tells the rows that have one."""
+    bits = None
     if valid is not None:
-        of_rows = np.zeros(len(valid), np.int32)
-        of_rows[valid] = of_values
-        of_values = of_rows
-    offsets = np.zeros(len(of_values) + 1, np.int64 if wide else np.int32)
-    np.cumsum(of_values, out=offsets[1:])
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    fsst_type = FsstType(table, value_type, pa.large_binary() if wide else pa.binary())
-    buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(data)]
-    storage = pa.Array.from_buffers(fsst_type.storage_type, len(of_values), buffers)
+        # A row ends where the last value up to it does.
+        offsets = offsets[np.concatenate([[0], np.cumsum(valid)])]
+        bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
+    fsst_type = FsstType(table, value_type, pa.large_binary() if offsets.itemsize == 8 else pa.binary())
+    buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(codes)]
+    storage = pa.Array.from_buffers(fsst_type.storage_type, len(offsets) - 1, buffers)
     column: FsstArray = FsstArray.from_storage(fsst_type, storage)
     return column
 
@@ -110,8 +110,11 @@ class ChunkIndex:
         in_order, pages = rows.tolist(), pages[cuts].tolist()
         for page, first, end in zip(pages, cuts, [*cuts[1:], len(rows)], strict=True):
             self._take_from_page(file, page, in_order[first:end], valid[first:end], codes, verify)
-        lengths = np.fromiter(map(len, codes), np.int32, len(codes))
-        return _column(self.table, value_type, [lengths], codes or [b""], None if valid.all() else valid)
+        offsets = np.zeros(len(codes) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, codes), np.int64, len(codes)), out=offsets[1:])
+        if offsets[-1] <= _core.offset_limit:
+            offsets = offsets.astype(np.int32)
+        return _column(self.table, value_type, offsets, b"".join(codes), None if valid.all() else valid)
 
     def _take_from_page(
         self, file: Input, page: int, rows: list[int], valid: np.ndarray, codes: list[Any], verify: bool
@@ -131,6 +134,10 @@ class ChunkIndex:
             valid[:] = present[positions]
             # The values before a row are its position among the values.
             positions = (np.cumsum(present) - 1)[positions][valid].tolist()
-        offsets, data = page_codes(found)
-        ends = offsets.data
+        check_encoding(found)
+        try:
+            offsets, start = _core.page_offsets(found.values, found.num_present)
+        except CorruptDataError as error:
+            raw.fail(str(error))
+        ends, data = memoryview(offsets).cast("i"), memoryview(found.values)[start:]
         codes += [data[ends[position] : ends[position + 1]] for position in positions]

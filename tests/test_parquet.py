@@ -4,6 +4,7 @@ import io
 import itertools
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -725,3 +726,68 @@ def test_take_of_views(kind, tmp_path):
     fsst.parquet.write_table(pa.table({"d": column}), tmp_path / "v.parquet")
     with fsst.parquet.ParquetFile(tmp_path / "v.parquet") as file:
         assert file.take([6, 1, 6, 0])["d"].to_pylist() == [column[i].as_py() for i in (6, 1, 6, 0)]
+
+
+@pytest.mark.parametrize("source", ["path", "map", "bytes", "python file", "native file"])
+def test_many_threads_read_one_file(source, tmp_path):
+    """Files have one position, which threads must not share."""
+    path = tmp_path / "t.parquet"
+    write_table(NESTED, path, columns=STRINGS, row_group_size=300, compression="none", max_rows_per_page=50)
+    opened = {
+        "path": lambda: path,
+        "map": lambda: path,
+        "bytes": path.read_bytes,
+        "python file": lambda: path.open("rb", buffering=64),
+        "native file": lambda: pa.OSFile(str(path)),
+    }[source]()
+    rows = [random.Random(seed).sample(range(len(NESTED)), 100) for seed in range(16)]
+    with ParquetFile(opened, memory_map=source == "map") as file, ThreadPoolExecutor(8) as pool:
+        taken = pool.map(lambda some: file.take(some, ["text", "required", "number"]), rows)
+        read = pool.map(lambda i: file.read_row_group(i % 7, ["text", "list", "number"]), range(16))
+        for some, got in zip(rows, taken, strict=True):
+            assert got.equals(NESTED.select(["text", "required", "number"]).take(some))
+        for i, got in enumerate(read):
+            assert got.equals(NESTED.select(["text", "list", "number"]).slice(i % 7 * 300, 300))
+    if source.endswith("file"):
+        assert not opened.closed
+        opened.close()
+
+
+@pytest.mark.parametrize("memory_map", [False, True])
+def test_a_closed_file_is_not_read(memory_map, tmp_path):
+    path = tmp_path / "t.parquet"
+    write_table(NESTED.select(["text"]), path, columns=["text"])
+    file = ParquetFile(path, memory_map=memory_map)
+    file.close()
+    for work in (file.read, lambda: file.take([1])):
+        with pytest.raises(ValueError, match="closed"):
+            work()
+
+
+@pytest.mark.parametrize("limit", [None, 1000])
+def test_nulls_and_pages_come_together_in_a_column(limit):
+    """Offsets of many pages, with and without nulls, of 4 and (where that is pretended to be too few) 8 bytes."""
+    output = run_python(
+        """
+import io, random
+import pyarrow as pa
+import fsst
+from fsst.parquet import ParquetFile, read_table, write_table
+from helpers import words
+rng = random.Random(3)
+text = words(5, 3000)
+# Pages with some nulls, none, and nothing else.
+share = [0.7, 1, 0]
+rows = [word if rng.random() < share[i // 300 % 3] else None for i, word in enumerate(text)]
+table = pa.table({"text": rows})
+write_table(table, file := io.BytesIO(), columns=["text"], max_rows_per_page=100)
+column = read_table(file, compressed=True)["text"].chunk(0)
+column.storage.validate(full=True)
+assert read_table(file)["text"].to_pylist() == column.to_pylist() == rows
+some = [rng.randrange(3000) for _ in range(500)]
+assert ParquetFile(file).take(some)["text"].to_pylist() == [rows[i] for i in some]
+print(column.type.storage_type)
+""",
+        **({} if limit is None else {"FSST_TEST_OFFSET_LIMIT": str(limit)}),
+    )
+    assert output == ("large_binary\n" if limit else "binary\n")

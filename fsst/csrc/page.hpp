@@ -221,4 +221,23 @@ inline Outcome read_page_offsets(const Page& page, int32_t* offsets) noexcept {
     return found;
 }
 
+// The same behind the offsets of the pages before: out[0] is where their codes end, and all of them together,
+// this page's too, are as many as an Offset holds. `scratch` has room for page.count + 1, where Offset is
+// wider.
+inline Outcome append_page_offsets(const Page& page, int32_t* out, int32_t*) noexcept {
+    const int32_t before = out[0];
+    const Outcome found = read_page_offsets(page, out);
+    if (!found.ok()) return found;
+    for (size_t i = 0; i <= page.count; i++) out[i] += before;
+    return found;
+}
+
+inline Outcome append_page_offsets(const Page& page, int64_t* out, int32_t* scratch) noexcept {
+    const Outcome found = read_page_offsets(page, scratch);
+    if (!found.ok()) return found;
+    const int64_t before = out[0];
+    for (size_t i = 0; i <= page.count; i++) out[i] = before + scratch[i];
+    return found;
+}
+
 }  // namespace fsst
