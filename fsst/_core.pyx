@@ -228,6 +228,10 @@ def set_isa(name):
 # --- Buffers ---------------------------------------------------------------------------------
 
 
+cdef extern from "csrc/large_pages.hpp" namespace "fsst" nogil:
+    void ask_for_large_pages(void* data, size_t size) noexcept
+
+
 cdef class Buffer:
     """Bytes that a kernel has written: read-only to the outside, freed with the last reference."""
 
@@ -260,6 +264,7 @@ cdef Buffer allocate(uint64_t size):
     if buffer.data == NULL:
         raise MemoryError(f"cannot allocate {size} bytes")
     buffer.size = <size_t> size
+    ask_for_large_pages(buffer.data, buffer.size)
     return buffer
 
 
