@@ -929,6 +929,10 @@ def train(pieces, effort):
 # --- Pages -----------------------------------------------------------------------------------
 
 
+cdef extern from "csrc/port.hpp" namespace "fsst" nogil:
+    Word load_le[Word](const void* source) noexcept
+
+
 cdef extern from "csrc/delta.hpp" namespace "fsst" nogil:
     cdef cppclass ArrayValues[Int]:
         const Int* values
@@ -961,6 +965,8 @@ cdef extern from "csrc/page.hpp" namespace "fsst" nogil:
     void write_page[Offset](const Rows[Offset]& rows, PageLayout layout, const PagePlan& plan, uint8_t* out) noexcept
     Outcome parse_page(const uint8_t* data, size_t size, uint64_t count, Page& page) noexcept
     Outcome read_page_offsets(const Page& page, int32_t* offsets) noexcept
+    Outcome pick_page_rows(const Page& page, const int64_t* positions, size_t picked, cbool fast, int32_t* scratch,
+                           int32_t* starts, int32_t* ends) noexcept
     Outcome append_page_offsets(const Page& page, int32_t* out, int32_t* scratch) noexcept
     Outcome append_page_offsets(const Page& page, int64_t* out, int32_t* scratch) noexcept
 
@@ -1095,6 +1101,86 @@ def page_offsets(data, int64_t count):
         outcome = read_page_offsets(page, <int32_t*> offsets.data)
     check(outcome, "data page")
     return offsets, page.codes_start
+
+
+cdef list pick_rows(const uint8_t* data, size_t size, uint64_t count, positions, size_t shift):
+    cdef Source wanted = Source(positions, "positions")
+    cdef const int64_t* position = <const int64_t*> wanted.data
+    cdef size_t picked = wanted.size // 8, i
+    cdef Page page
+    cdef Outcome outcome
+    check(parse_page(data, size, count, page), "data page")
+    for i in range(picked):
+        if position[i] < (0 if i == 0 else position[i - 1]) or <size_t> position[i] >= page.count:
+            raise ValueError(f"position {position[i]} of {page.count} values, or not in ascending order")
+    cdef Buffer scratch = allocate((page.count + 1) * 4)
+    cdef Buffer found = allocate(picked * 8)
+    cdef int32_t* starts = <int32_t*> found.data
+    cdef int32_t* ends = starts + picked
+    with nogil:
+        outcome = pick_page_rows(page, position, picked, isa != Isa.plain, <int32_t*> scratch.data, starts, ends)
+    check(outcome, "data page")
+    shift += page.codes_start
+    return [(starts[i] + shift, ends[i] + shift) for i in range(picked)]
+
+
+def page_rows(data, int64_t count, positions):
+    """Where the codes of the values at `positions` (int64, ascending) begin and end in a values section; checked."""
+    cdef Source source = Source(data, "buffer")
+    if count < 0:
+        raise ValueError(f"num_values must not be negative, but is {count}")
+    return pick_rows(source.data, source.size, <uint64_t> count, positions, 0)
+
+
+def fsst_page_rows(head, int64_t size, int64_t count, positions, bint uncompressed, bint verify):
+    """`page_rows` of a whole page of `size` bytes and `count` rows, of which `head` has the first, without errors.
+
+    How many bytes it takes to read the offsets, and the places from the page's first byte on, None if `head` has fewer. None
+    instead of both if the page has nulls, is compressed, has a checksum (if that is to be verified), or anything is
+    wrong with it.
+    """
+    cdef Source source = Source(head, "buffer")
+    cdef size_t start
+    cdef int64_t body, levels, section
+    try:
+        header, start = read_thrift(head, 0, "header", dict, as_tuple, as_tuple, 8)
+        part = header[8][1]
+        body, levels = header[3][1], part[5][1]
+        if (
+            header[1] != (THRIFT_I32, 3)  # a data page of version 2
+            or header[2] != header[3]
+            or (verify and 4 in header)
+            or part[1] != (THRIFT_I32, count)
+            or part[2] != (THRIFT_I32, 0)
+            or part[3] != part[1]
+            or part[4][1] not in (10, 11)
+            or part[6][1] != 0
+            or not (uncompressed or part[7][1] is False)
+        ):
+            return None
+    except (CorruptDataError, LookupError, TypeError):
+        return None
+    # All in 64 bits: each number has 32 at most.
+    if levels < 0 or body < levels + 9 or body > size - <int64_t> start or size < <int64_t> source.size:
+        return None
+    section = <int64_t> start + levels
+    if section + 9 > <int64_t> source.size:
+        return section + 9, None
+    # SAFETY: the line above; the last four of these nine bytes are the size of the offsets.
+    cdef int64_t needed = section + 9 + <int64_t> load_le[uint32_t](source.data + section + 5)
+    if needed > body + <int64_t> start:
+        return None
+    if needed > <int64_t> source.size:
+        return needed, None
+    try:
+        # SAFETY: no more is read than the header and the offsets, which are there.
+        return needed, pick_rows(source.data + section, <size_t> (body - levels), <uint64_t> count, positions, section)
+    except CorruptDataError:
+        return None
+
+
+def as_tuple(*values):
+    return values
 
 
 def join_pages(sections):

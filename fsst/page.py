@@ -87,12 +87,13 @@ def encode_data_page(column: FsstArray) -> bytes:
 
 def decode_data_page(
     buffer: Any,
-    symbol_table: SymbolTable,
+    symbol_table: SymbolTable | None,
     num_values: int,
     *,
     value_type: pa.DataType | None = None,
     storage_type: pa.DataType | None = None,
     compressed: bool = True,
+    encoding: Encoding = "fsst",
 ) -> FsstArray | pa.Array:
     """Read the values section of a data page, checking all of it.
 
@@ -101,7 +102,7 @@ def decode_data_page(
     buffer : bytes-like
         Exactly one values section.
     symbol_table : SymbolTable
-        The column chunk's.
+        The column chunk's; not looked at where the page is not FSST, and may be None then.
     num_values : int
         Values in the page that are not null, as its header says.
     value_type : pyarrow.DataType, optional
@@ -110,6 +111,9 @@ def decode_data_page(
         ``binary``, or ``large_binary`` where pages are to be joined to a column of 2 GiB and more.
     compressed : bool
         False: return the decompressed values.
+    encoding : {"fsst", "delta_length_byte_array"}
+        What `EncodedColumn.encoding` says. Pages of the latter hold no codes: their values come as they are,
+        whatever `compressed` is.
 
     Returns
     -------
@@ -120,6 +124,8 @@ def decode_data_page(
     ------
     CorruptDataError
         The page breaks the format, or holds another number of values.
+    ValueError
+        There is no such encoding, or `num_values` is negative.
 
     Examples
     --------
@@ -127,7 +133,9 @@ def decode_data_page(
     >>> decode_data_page(page, SymbolTable([b"ab"]), 2, compressed=False).to_pylist()
     [b'ab', b'abab']
     """
-    page = DataPage(buffer, symbol_table, num_values, value_type=value_type, storage_type=storage_type)
+    page = DataPage(
+        buffer, symbol_table, num_values, value_type=value_type, storage_type=storage_type, encoding=encoding
+    )
     return page.to_array(compressed=compressed)
 
 
@@ -138,7 +146,7 @@ class DataPage:
 
     Parameters
     ----------
-    buffer, symbol_table, num_values, value_type, storage_type
+    buffer, symbol_table, num_values, value_type, storage_type, encoding
         As for `decode_data_page`.
 
     Raises
@@ -159,18 +167,27 @@ class DataPage:
 
     __slots__ = ("_column",)
 
-    _column: FsstArray  # its codes are not checked yet
+    _column: FsstArray | pa.Array  # its codes are not checked yet
 
     def __init__(
         self,
         buffer: Any,
-        symbol_table: SymbolTable,
+        symbol_table: SymbolTable | None,
         num_values: int,
         *,
         value_type: pa.DataType | None = None,
         storage_type: pa.DataType | None = None,
+        encoding: Encoding = "fsst",
     ) -> None:
-        fsst_type = FsstType(symbol_table, pa.binary() if value_type is None else value_type, storage_type)
+        if encoding not in ("fsst", "delta_length_byte_array"):
+            raise ValueError(f"encoding must be 'fsst' or 'delta_length_byte_array', not {encoding!r}")
+        value_type = pa.binary() if value_type is None else value_type
+        if encoding != "fsst":
+            self._column = _values_by_length(buffer, num_values, value_type)
+            return
+        if symbol_table is None:
+            raise TypeError("a page of FSST needs a symbol_table")
+        fsst_type = FsstType(symbol_table, value_type, storage_type)
         ends, start = _core.page_offsets(buffer, num_values)
         offsets = pa.py_buffer(ends)
         if fsst_type.storage_type == pa.large_binary():
@@ -181,26 +198,27 @@ class DataPage:
         self._column = FsstArray.from_storage(fsst_type, storage)
 
     @property
-    def symbol_table(self) -> SymbolTable:
-        """The table that the codes refer to."""
-        return self._column.symbol_table
+    def symbol_table(self) -> SymbolTable | None:
+        """The table that the codes refer to; None where the page is not FSST."""
+        return self._column.symbol_table if isinstance(self._column, FsstArray) else None
 
     @property
     def value_type(self) -> pa.DataType:
         """What the values are."""
-        return self._column.value_type
+        return self._column.value_type if isinstance(self._column, FsstArray) else self._column.type
 
     def __len__(self) -> int:
         return len(self._column)
 
-    def __getitem__(self, row: int) -> FsstScalar:
+    def __getitem__(self, row: int) -> FsstScalar | pa.Scalar:
         scalar = self._column[row]
-        if not isinstance(scalar, FsstScalar):
+        if not isinstance(scalar, pa.Scalar):
             raise TypeError("a page is read by row numbers; use take, or slice what to_array returns")
         return scalar
 
     def __repr__(self) -> str:
-        return f"<fsst.page.DataPage of {self.value_type}: {len(self)} values, {len(self.symbol_table)} symbols>"
+        symbols = "no codes" if self.symbol_table is None else f"{len(self.symbol_table)} symbols"
+        return f"<fsst.page.DataPage of {self.value_type}: {len(self)} values, {symbols}>"
 
     def take(self, rows: Any, *, compressed: bool = True) -> FsstArray | pa.Array:
         """The values at these positions. The codes of others are not looked at.
@@ -224,12 +242,53 @@ class DataPage:
             positions = positions.cast(pa.int64())
         if not pa.types.is_integer(positions.type):
             raise TypeError(f"rows must be integers, not {positions.type}")
+        if not isinstance(self._column, FsstArray):
+            return _take(self._column, positions)
         storage = self._column.storage.take(positions)
         return _checked(FsstArray.from_storage(self._column.type, storage), compressed)
 
     def to_array(self, *, compressed: bool = True) -> FsstArray | pa.Array:
         """All values; all codes are checked. See `decode_data_page`."""
-        return _checked(self._column, compressed)
+        return _checked(self._column, compressed) if isinstance(self._column, FsstArray) else self._column
+
+
+def _take(column: pa.Array, rows: pa.Array) -> pa.Array:
+    """`column.take`, which pyarrow does not do of views."""
+    if column.type in (pa.string_view(), pa.binary_view()):
+        return with_offsets(column).take(rows).cast(column.type)
+    return column.take(rows)
+
+
+def _values_by_length(buffer: Any, num_values: int, value_type: pa.DataType) -> pa.Array:
+    """The values of a page of DELTA_LENGTH_BYTE_ARRAY: the lengths of all, DELTA_BINARY_PACKED, then all bytes."""
+    if not is_value_type(value_type):
+        raise TypeError(f"value_type must be a string or binary type, not {value_type}")
+    if num_values < 0:
+        raise ValueError(f"num_values must not be negative, but is {num_values}")
+    data = pa.py_buffer(buffer)
+    if num_values == 0 and data.size == 0:
+        return pa.array([], value_type)  # as in a page of FSST: no values need no lengths
+    try:
+        lengths, used = _core.delta_decode(data, False, num_values)
+    except CorruptDataError as error:
+        raise CorruptDataError(f"data page: {error}") from None
+    sizes = np.asarray(memoryview(lengths).cast("i"))
+    offsets = np.zeros(num_values + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    if num_values and sizes.min() < 0:
+        row = int(np.argmax(sizes < 0))
+        raise CorruptDataError(f"data page: value {row} has length {sizes[row]}")
+    if offsets[-1] != data.size - used:
+        raise CorruptDataError(f"data page: its values take {offsets[-1]} bytes, {data.size - used} follow the lengths")
+    text = value_type in (pa.string(), pa.large_string(), pa.string_view())
+    wide = pa.large_string() if text else pa.large_binary()
+    values = pa.Array.from_buffers(wide, num_values, [None, pa.py_buffer(offsets), data.slice(used)], 0)
+    try:
+        if text:
+            values.validate(full=True)
+        return values if value_type == wide else values.cast(value_type)
+    except pa.ArrowInvalid as error:
+        raise CorruptDataError(f"data page: its values are not {value_type}: {error}") from None
 
 
 def _checked(column: FsstArray, compressed: bool) -> FsstArray | pa.Array:

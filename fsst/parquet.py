@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 
 from fsst.array import FsstArray, FsstType, compress_leaf, decompress_leaf, is_value_type
 from fsst.errors import CorruptDataError, FsstError
+from fsst.leaves import has_leaf
 from fsst.parquet_assemble import plain_copy
 from fsst.parquet_format import BYTE_ARRAY, Chunk, Footer, Leaf, open_input
 from fsst.parquet_read import ChunkIndex, read_chunk
@@ -388,11 +389,11 @@ class _Field:
 
 
 def _take(column: pa.ChunkedArray, rows: np.ndarray) -> pa.ChunkedArray:
-    try:
+    if not has_leaf(column.type, lambda leaf: leaf in (pa.string_view(), pa.binary_view())):
         return column.take(pa.array(rows))
-    except pa.ArrowNotImplementedError:  # pyarrow takes from no views; it joins them
-        pieces = [chunk for row in rows.tolist() for chunk in column.slice(row, 1).chunks]
-        return pa.chunked_array([pa.concat_arrays(pieces)] if pieces else [], column.type)
+    # pyarrow takes from no views; it joins them.
+    pieces = [chunk for row in rows.tolist() for chunk in column.slice(row, 1).chunks]
+    return pa.chunked_array([pa.concat_arrays(pieces)] if pieces else [], column.type)
 
 
 def _decompress(array: FsstArray, threads: int) -> list[pa.Array]:

@@ -122,7 +122,7 @@ class LocationField:
 class Input:
     """A file that is read at any place, by several threads at once. Nothing is read, or room made for it, past its end.
 
-    `costs` tells whether reading copies: what lies in memory is only shown.
+    `is_local`: whether it pays to read little at a time, as it does not over a network or from memory.
     """
 
     def __init__(self, file: Any) -> None:
@@ -132,7 +132,7 @@ class Input:
         if isinstance(file, (pa.MemoryMappedFile, pa.BufferReader)):
             file.seek(0)
             self._whole = memoryview(file.read_buffer(self.size)).cast("B")
-        self.costs = self._whole is None
+        self.is_local = isinstance(file, pa.OSFile)
 
     def read(self, start: int, size: int, what: str) -> memoryview:
         """`size` bytes from byte `start` on; `what` names them where the file does not hold them."""

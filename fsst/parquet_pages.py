@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -369,11 +370,15 @@ def symbol_table_of(raw: RawPage, codec: int) -> SymbolTable:
     if not part.get(SymbolTableField.IS_COMPRESSED, TRUE):
         codec = UNCOMPRESSED
     try:
-        return SymbolTable.from_bytes(_decompress(raw, codec, raw.body, raw.uncompressed_size))
+        return _parse_table(bytes(_decompress(raw, codec, raw.body, raw.uncompressed_size)))
     except CorruptDataError as error:
         if str(error).startswith(raw.where):
             raise
         raw.fail(str(error))
+
+
+# Row groups that share a table have a copy each; what a table needs for decoding is made once.
+_parse_table = lru_cache(maxsize=32)(SymbolTable.from_bytes)
 
 
 # --- Writing pages -----------------------------------------------------------------------------

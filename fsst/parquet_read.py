@@ -15,12 +15,15 @@ from fsst import _core
 from fsst.array import FsstArray, FsstType
 from fsst.errors import CorruptDataError
 from fsst.parquet_chunks import check_encoding, code_pages
-from fsst.parquet_format import Chunk, ChunkField, Input, Leaf, LocationField
+from fsst.parquet_format import UNCOMPRESSED, Chunk, ChunkField, Input, Leaf, LocationField
 from fsst.parquet_pages import DataPage, data_page, decode_levels, raw_page, symbol_table_of
 from fsst.symbol_table import SymbolTable
 from fsst.thrift import I32, I64, STRUCT, read_struct
 
 __all__ = ["ChunkIndex", "read_chunk"]
+
+# Bytes that are copied from a local file in the time that one more call takes.
+_READ_COST = 1 << 14
 
 
 def read_chunk(file: Input, chunk: Chunk, value_type: pa.DataType, verify: bool = True) -> FsstArray:
@@ -72,6 +75,7 @@ class ChunkIndex:
     starts: list[int]
     sizes: list[int]
     first_rows: list[int]  # of each page, and the number of rows
+    head: int = 0  # bytes that a page's header, levels and offsets are likely to take
 
     @classmethod
     def read(cls, file: Input, chunk: Chunk, num_rows: int, verify: bool = True) -> ChunkIndex | None:
@@ -107,37 +111,64 @@ class ChunkIndex:
         cuts = np.flatnonzero(np.diff(pages, prepend=-1)).tolist()
         codes: list[Any] = []
         valid = np.ones(len(rows), bool)
-        in_order, pages = rows.tolist(), pages[cuts].tolist()
-        for page, first, end in zip(pages, cuts, [*cuts[1:], len(rows)], strict=True):
-            self._take_from_page(file, page, in_order[first:end], valid[first:end], codes, verify)
+        for page, first, end in zip(pages[cuts].tolist(), cuts, [*cuts[1:], len(rows)], strict=True):
+            arguments = file, page, rows[first:end], codes, verify
+            if not self._take_quickly(*arguments):
+                self._take_from_page(*arguments, valid[first:end])
         offsets = np.zeros(len(codes) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, codes), np.int64, len(codes)), out=offsets[1:])
         if offsets[-1] <= _core.offset_limit:
             offsets = offsets.astype(np.int32)
         return _column(self.table, value_type, offsets, b"".join(codes), None if valid.all() else valid)
 
+    def _take_quickly(self, file: Input, page: int, rows: np.ndarray, codes: list[Any], verify: bool) -> bool:
+        """Add the codes of these rows of a page, if it is as most are: neither compressed nor with nulls.
+
+        Of a local file, only the page's offsets and these rows are read. False if there is anything that
+        `_take_from_page` has to look at.
+        """
+        start, size, first = self.starts[page], self.sizes[page], self.first_rows[page]
+        where = self.chunk.where
+        head = self.head or size // 8 + _READ_COST
+        if not file.is_local or head + len(rows) * _READ_COST > size:
+            head = size
+        count = self.first_rows[page + 1] - first
+        data = file.read(start, head, where)
+        uncompressed = self.chunk.codec == UNCOMPRESSED
+        found = _core.fsst_page_rows(data, size, count, rows - first, uncompressed, verify)
+        if found is None:
+            return False
+        needed, picked = found
+        self.head = needed + needed // 4  # pages are alike
+        if picked is None:
+            return False
+        if head == size:
+            codes += [data[begin:end] for begin, end in picked]
+        else:
+            codes += [file.read(start + begin, end - begin, where) for begin, end in picked]
+        return True
+
     def _take_from_page(
-        self, file: Input, page: int, rows: list[int], valid: np.ndarray, codes: list[Any], verify: bool
+        self, file: Input, page: int, rows: np.ndarray, codes: list[Any], verify: bool, valid: np.ndarray
     ) -> None:
+        """The same of any page; `valid` then tells which of the rows have a value."""
         where = f"{self.chunk.where}, page at byte {self.starts[page]}"
         raw = raw_page(file.read(self.starts[page], self.sizes[page], where), 0, where, verify)
         found = data_page(raw, self.chunk.leaf, self.chunk.codec)
+        check_encoding(found)
         first = self.first_rows[page]
         count = self.first_rows[page + 1] - first
         if found.num_values != count:
             raw.fail(f"it has {found.num_values} rows, the offset index says {count}")
-        positions = [row - first for row in rows]
+        positions = rows - first
         if found.num_nulls:
-            most = self.chunk.leaf.max_definition
-            levels = decode_levels(found.definition, most, count, raw.where)
-            present = levels == most
+            present = _present(found, self.chunk.leaf)
             valid[:] = present[positions]
             # The values before a row are its position among the values.
-            positions = (np.cumsum(present) - 1)[positions][valid].tolist()
-        check_encoding(found)
+            positions = (np.cumsum(present) - 1)[positions][valid]
         try:
-            offsets, start = _core.page_offsets(found.values, found.num_present)
+            picked = _core.page_rows(found.values, found.num_present, positions)
         except CorruptDataError as error:
             raw.fail(str(error))
-        ends, data = memoryview(offsets).cast("i"), memoryview(found.values)[start:]
-        codes += [data[ends[position] : ends[position + 1]] for position in positions]
+        values = memoryview(found.values)
+        codes += [values[begin:end] for begin, end in picked]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from fsst import _core
 from fsst.array import FsstType, rows_of
 from fsst.convert import decompress, train
+from fsst.leaves import has_leaf
 from fsst.parquet_assemble import Assembly
 from fsst.parquet_chunks import NewChunk, from_fsst, to_fsst
 from fsst.parquet_format import (
@@ -93,7 +96,8 @@ def transcode(
     columns : str or iterable of str, optional
         Columns by name, or by dotted path where they are nested; all strings and binaries if not given.
     encoding : {"fsst", "plain", "delta_length"}
-        With "fsst", the columns that are not FSST are rewritten; with the others, those that are.
+        With "fsst", the columns that are not FSST are rewritten; with the others, those that are. Columns that
+        are dictionaries to Arrow become plain in either case: pyarrow cannot read them from "delta_length".
     compression : {"none", "snappy", "gzip", "brotli", "zstd", "lz4"}, optional
         For the pages that are rewritten, on top of the encoding; what the column had, if not given. Pages
         that a codec does not make smaller are stored without.
@@ -148,6 +152,7 @@ def transcode(
         rewriter = Rewriter(
             leaves_named(footer.leaves, columns),
             encoding=encoding,
+            plain_columns=_dictionary_columns(file) if encoding == "delta_length" else frozenset(),
             compression=compression,
             compression_level=compression_level,
             symbol_table=symbol_table,
@@ -176,6 +181,7 @@ class Rewriter:
         leaves: set[Leaf],
         *,
         encoding: str = "fsst",
+        plain_columns: Set[str] = frozenset(),
         compression: str | None = None,
         compression_level: int | None = None,
         symbol_table: SymbolTable | Mapping[str, SymbolTable] | None = None,
@@ -191,6 +197,7 @@ class Rewriter:
         _core.check_effort(effort)
         self._leaves = leaves
         self._encoding = ENCODINGS[encoding]
+        self._plain_columns = plain_columns
         self._codec = None if compression is None else _codec(compression, compression_level)
         self._level = compression_level
         self._given = symbol_table
@@ -213,7 +220,8 @@ class Rewriter:
         codec = _codec_of(chunk, self._level) if self._codec is None else self._codec
         arguments = codec, self._checksum, self._threads, self._verify
         if self._encoding != FSST:
-            return from_fsst(file, chunk, self._encoding, *arguments)
+            encoding = PLAIN if leaf.path[0] in self._plain_columns else self._encoding
+            return from_fsst(file, chunk, encoding, *arguments)
         table = self._given.get(leaf.name) if isinstance(self._given, Mapping) else self._given
         if known is not None and isinstance(known.type, FsstType):
             if table is None:
@@ -231,6 +239,14 @@ class Rewriter:
         # An offset index, and where it and the symbol table are, come on top where there was none.
         had_index = ChunkField.OFFSET_INDEX in chunk.struct
         return new if new.size + 24 + (0 if had_index else 16 * len(new.rows) + 24) < chunk.size else None
+
+
+def _dictionary_columns(file: Input) -> set[str]:
+    """The columns that are or hold dictionaries to Arrow, which pyarrow cannot read from DELTA_LENGTH pages."""
+    with suppress(pa.ArrowException, OSError, ValueError):  # a schema that pyarrow cannot read says nothing of them
+        schema = pq.ParquetFile(file.native).schema_arrow
+        return {field.name for field in schema if has_leaf(field.type, pa.types.is_dictionary)}
+    return set()
 
 
 def leaves_named(leaves: list[Leaf], columns: str | Iterable[str] | None) -> set[Leaf]:

@@ -1,6 +1,7 @@
 """fsst.page: values sections against the oracle, hostile pages, and whole columns cut into pages."""
 
 import random
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -503,3 +504,84 @@ from test_page import encode
 print(hashlib.sha256(b"".join(page.data for page in encode([words(8, 5000)], page_bytes=5000))).hexdigest())
 """
     assert len({run_python(code, FSST_FORCE_ISA=isa) for isa in ("", "baseline")}) == 1
+
+
+# --- Pages of DELTA_LENGTH_BYTE_ARRAY ----------------------------------------------------------
+
+BY_LENGTH = "delta_length_byte_array"
+
+
+@given(st.lists(st.binary(max_size=40), max_size=300), st.integers(1, 100))
+def test_pages_of_columns_that_fell_back_are_read(values, page_rows):
+    encoder = PageEncoder(page_rows=page_rows)
+    encoder.add(pa.array(values, pa.binary()))
+    column = encoder.finish()
+    got = [
+        value
+        for page in column
+        for value in decode_data_page(
+            page.data, column.symbol_table, page.values, encoding=column.encoding, compressed=False
+        ).to_pylist()
+    ]
+    assert got == values
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(2)],
+    ids=str,
+)
+def test_values_by_length_come_in_their_type(kind):
+    # Lengths 2, 2, 2: block size, miniblocks, count, first, one block of deltas 0; then the bytes.
+    data = bytes.fromhex("80 01 04 03 04 00 00 00 00 00") + b"abcdef"
+    page = DataPage(data, None, 3, value_type=kind, encoding=BY_LENGTH)
+    want = pa.array([b"ab", b"cd", b"ef"]).cast(kind)
+    assert page.to_array().equals(want)
+    assert page.to_array().type == page.value_type == kind
+    assert page.take([2, 0, 0]).to_pylist() == [want[2].as_py(), want[0].as_py(), want[0].as_py()]
+    assert page[1].as_py() == want[1].as_py()
+    assert len(page) == 3
+    assert page.symbol_table is None
+    assert repr(page) == f"<fsst.page.DataPage of {kind}: 3 values, no codes>"
+    with pytest.raises(IndexError):
+        page.take([3])
+
+
+@pytest.mark.parametrize(
+    ("data", "count", "kind", "why"),
+    [
+        ("", 1, pa.binary(), "data page: integers"),
+        ("80 01 04 03 04 00 00 00 00 00 616263646566", 2, pa.binary(), "declares 3 values, not 2"),
+        ("80 01 04 03 04 00 00 00 00 00 6162636465", 3, pa.binary(), "take 6 bytes, 5 follow"),
+        ("80 01 04 03 04 00 00 00 00 00 61626364656667", 3, pa.binary(), "take 6 bytes, 7 follow"),
+        ("80 01 04 01 01", 1, pa.binary(), "value 0 has length -1"),
+        # Lengths 2, 2^31 - 1: their sum passes 32 bits.
+        ("80 01 04 02 04 faffffff0f 00 00 00 00 6162", 2, pa.binary(), "take 2147483649 bytes, 2 follow"),
+        ("80 01 04 03 04 00 00 00 00 00 6162ff646566", 3, pa.string(), "are not string"),
+        ("80 01 04 03 04 00 00 00 00 00 616263646566", 3, pa.binary(3), "are not fixed_size_binary"),
+        ("80 01 04 ffffffff0f 00 00 00 00 00 00", 2**32 - 1, pa.binary(), "data page: integers"),
+    ],
+)
+def test_values_by_length_are_refused_where_they_lie(data, count, kind, why):
+    with pytest.raises(CorruptDataError, match=why):
+        decode_data_page(bytes.fromhex(data), None, count, value_type=kind, encoding=BY_LENGTH)
+
+
+@given(st.binary(max_size=60), st.integers(0, 5))
+def test_any_bytes_may_come_as_values_by_length(data, count):
+    with suppress(CorruptDataError):
+        values = decode_data_page(data, None, count, encoding=BY_LENGTH)
+        assert len(values) == count
+        assert sum(map(len, values.to_pylist())) <= len(data)
+
+
+def test_bad_arguments_of_pages_by_length():
+    with pytest.raises(ValueError, match="encoding must be"):
+        decode_data_page(b"", None, 0, encoding="plain")
+    with pytest.raises(TypeError, match="needs a symbol_table"):
+        decode_data_page(b"", None, 0)
+    with pytest.raises(ValueError, match="must not be negative"):
+        decode_data_page(b"", None, -1, encoding=BY_LENGTH)
+    with pytest.raises(TypeError, match="value_type"):
+        decode_data_page(b"", None, 0, encoding=BY_LENGTH, value_type=pa.int32())
+    assert len(decode_data_page(b"", None, 0, encoding=BY_LENGTH)) == 0

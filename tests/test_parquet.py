@@ -791,3 +791,80 @@ print(column.type.storage_type)
         **({} if limit is None else {"FSST_TEST_OFFSET_LIMIT": str(limit)}),
     )
     assert output == ("large_binary\n" if limit else "binary\n")
+
+
+@pytest.mark.parametrize("encoding", ["plain", "delta_length"])
+def test_dictionaries_on_the_way_back_are_read_by_pyarrow(encoding):
+    """pyarrow reads no dictionary from DELTA_LENGTH pages, so there such columns become plain."""
+    kinds = {"flat": pa.dictionary(pa.int32(), pa.string()), "list": pa.list_(pa.dictionary(pa.int32(), pa.string()))}
+    rows = words(1, 900)
+    table = pa.table(
+        {
+            "flat": pa.array(rows).dictionary_encode(),
+            "list": pa.array([[row, None] for row in rows], kinds["list"]),
+            "text": rows,
+        }
+    )
+    data = small(parquet(table))
+    assert read_table(data).to_pylist() == table.to_pylist()
+    assert [read_table(data, [name]).schema.types for name in kinds] == [[kind] for kind in kinds.values()]
+    assert read_table(data, ["list"], compressed=True).schema.types == [kinds["list"]]
+    again = back(data, encoding)
+    got = pq.read_table(io.BytesIO(again))
+    assert got.schema.types == table.schema.types
+    assert got.to_pylist() == table.to_pylist()
+    group = pq.ParquetFile(io.BytesIO(again)).metadata.row_group(0)
+    used = {group.column(i).path_in_schema: "DELTA_LENGTH_BYTE_ARRAY" in group.column(i).encodings for i in range(3)}
+    assert used["text"] == (encoding == "delta_length")
+    assert not used["flat"]
+
+
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([0, 1, 3, 20, 300, 4000]),
+    st.sampled_from([0.0, 0.3, 1.0]),
+    st.sampled_from(["none", "zstd"]),
+    st.booleans(),
+    st.integers(1, 2000),
+)
+def test_rows_are_taken_from_files_of_any_pages(tmp_path_factory, seed, longest, nulls, codec, checksum, page_rows):
+    """From a local file little more is read than the rows; what is found must not depend on it."""
+    rng = random.Random(seed)
+    letters = [b"a", b"b", b"the ", "ß".encode()]
+    rows = [
+        None if rng.random() < nulls else b"".join(rng.choices(letters, k=rng.randint(0, longest) // 8))
+        for _ in range(rng.choice([1, 100, 3000]))
+    ]
+    column = pa.array(rows, pa.binary())
+    path = tmp_path_factory.mktemp("take") / "t.parquet"
+    options = {"compression": codec, "max_rows_per_page": page_rows, "data_page_size": 1 << 30, "row_group_size": 2500}
+    write_table(pa.table({"a": column}), path, columns=["a"], write_page_checksum=checksum, **options)
+    some = [rng.randrange(len(rows)) for _ in range(rng.choice([0, 1, 5, 200]))]
+    for memory_map in (False, True):
+        with ParquetFile(path, memory_map=memory_map) as file:
+            for _ in range(2):  # the second time, it is known how long pages' offsets are
+                assert file.take(some)["a"].to_pylist() == [rows[i] for i in some]
+    assert ParquetFile(path.read_bytes()).take(some)["a"].to_pylist() == [rows[i] for i in some]
+
+
+def test_long_statistics_and_long_offsets_before_a_row(tmp_path):
+    """The first bytes of a page, of which the rest is not read, may not even hold its header."""
+    rows = [f"{'x' * 60_000}{i}" for i in range(40)] + words(1, 30_000)
+    path = tmp_path / "t.parquet"
+    write_table(pa.table({"text": rows}), path, columns=["text"], compression="none", data_page_size=1 << 30)
+    with ParquetFile(path) as file:
+        for some in ([39, 30_039], [3], [25_000, 2]):
+            assert file.take(some)["text"].to_pylist() == [rows[i] for i in some]
+
+
+def test_take_from_a_local_file_reads_little(tmp_path):
+    rows = words(1, 50_000) + ["a long row: " * 200] * 500
+    path = tmp_path / "t.parquet"
+    write_table(pa.table({"text": rows}), path, columns=["text"], compression="none", max_rows_per_page=100_000)
+    with ParquetFile(path) as file:
+        reads = []
+        read = file._file.read
+        file._file.read = lambda start, size, what: reads.append(size) or read(start, size, what)
+        for place in (10, 50_400):
+            assert file.take([place])["text"].to_pylist() == [rows[place]]
+    assert sum(reads) < path.stat().st_size

@@ -379,4 +379,84 @@ Outcome decode_delta(const uint8_t* data, size_t size, const DeltaHeader& header
     return found;
 }
 
+namespace delta_detail {
+
+// The sum of a miniblock of 32 deltas of 3 to 8 bits. Eight at a time, of 64 bits, are added to become four
+// of twice the width, which has room for the sums of four such groups; in the end those become two, and one.
+FSST_ALWAYS_INLINE uint64_t sum_packed(const uint8_t* in, unsigned width) noexcept {
+    const auto field = [](unsigned at, unsigned bits) { return ((uint64_t{1} << bits) - 1) << at; };
+    const uint64_t even =
+        field(0, width) * (1 | field(2 * width, 1) | field(4 * width, 1) | field(6 * width, 1));
+    uint64_t sum = 0;
+    for (size_t group = 0; group < kDeltaMiniblock / 8; group++) {
+        // SAFETY: the caller has seen that 3 * width + 8 bytes are readable.
+        const uint64_t x = load_le<uint64_t>(in + group * width);
+        sum += (x & even) + (x >> width & even);
+    }
+    const uint64_t twos = field(0, 2 * width) | field(4 * width, 2 * width);
+    sum = (sum & twos) + (sum >> 2 * width & twos);
+    return (sum & field(0, 4 * width)) + (sum >> 4 * width);
+}
+
+}  // namespace delta_detail
+
+// Of ascending values those at `positions`, which ascend and lie below header.count, and those before each, 0
+// before the first. The others are only added up; the last of them, and of the bytes, must be `last` and
+// `size`. False where anything else is found, or another block size: then decode_delta is to say what there
+// is.
+inline bool pick_delta(const uint8_t* data, size_t size, const DeltaHeader& header, uint64_t last,
+                       const int64_t* positions, size_t picked, int32_t* before, int32_t* values) noexcept {
+    using namespace delta_detail;
+    if (header.miniblock != kDeltaMiniblock || header.count == 0 || header.first > last || last > INT32_MAX) {
+        return false;
+    }
+    const size_t count = static_cast<size_t>(header.count);
+    size_t at = header.size;
+    size_t done = 1;
+    size_t next = 0;  // of the positions
+    uint64_t value = header.first;
+    uint32_t unpacked[kDeltaMiniblock];
+    const auto put = [&](uint64_t start, uint64_t end) {
+        before[next] = static_cast<int32_t>(start);
+        values[next++] = static_cast<int32_t>(end);
+    };
+    while (next < picked && positions[next] == 0) put(0, value);
+    while (done < count) {
+        uint64_t smallest;
+        if (get_varint(data, size, at, smallest) != Status::ok) return false;
+        smallest = unzigzag(smallest);
+        // Also where it is negative.
+        if (smallest > last || header.miniblocks > size - at) return false;
+        const uint8_t* const widths = data + at;
+        at += static_cast<size_t>(header.miniblocks);
+        for (size_t m = 0; m < header.miniblocks && done < count; m++) {
+            const unsigned width = widths[m];
+            const size_t bytes = width * kDeltaMiniblock / 8;
+            if (width > 32 || bytes > size - at) return false;
+            const size_t here = count - done < kDeltaMiniblock ? count - done : kDeltaMiniblock;
+            const bool wanted = next < picked && static_cast<uint64_t>(positions[next]) < done + here;
+            if (!wanted && here == kDeltaMiniblock && width == 0) {
+                value += kDeltaMiniblock * smallest;
+            } else if (!wanted && here == kDeltaMiniblock && width >= 3 && width <= 8 &&
+                       3 * width + 8 <= size - at) {
+                value += kDeltaMiniblock * smallest + sum_packed(data + at, width);
+            } else {
+                uint64_t sum = value;
+                unpack<uint32_t>(data + at, size - at, width, here, 0, 0, unpacked);
+                for (size_t i = 0; i < here; i++) {
+                    const uint64_t start = sum;
+                    sum += smallest + static_cast<uint32_t>(unpacked[i] - (i == 0 ? 0 : unpacked[i - 1]));
+                    while (next < picked && static_cast<uint64_t>(positions[next]) == done + i)
+                        put(start, sum);
+                }
+                value = sum;
+            }
+            if (value > last) return false;
+            done += here;
+            at += bytes;
+        }
+    }
+    return value == last && at == size && next == picked;
+}
+
 }  // namespace fsst

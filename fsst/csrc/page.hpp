@@ -221,6 +221,25 @@ inline Outcome read_page_offsets(const Page& page, int32_t* offsets) noexcept {
     return found;
 }
 
+// Where the codes of the values at `positions` begin and end, which ascend and lie below page.count. All
+// offsets are checked as read_page_offsets does, which does the work where `fast` is false or something is
+// found. `scratch` has room for page.count + 1.
+inline Outcome pick_page_rows(const Page& page, const int64_t* positions, size_t picked, bool fast,
+                              int32_t* scratch, int32_t* starts, int32_t* ends) noexcept {
+    if (fast && page.delta && page.offsets_size > 0 &&
+        pick_delta(page.offsets, page.offsets_size, page.header, page.codes_size, positions, picked, starts,
+                   ends)) {
+        return Outcome{};
+    }
+    const Outcome found = read_page_offsets(page, scratch);
+    for (size_t i = 0; found.ok() && i < picked; i++) {
+        // SAFETY: positions lie below page.count.
+        starts[i] = scratch[positions[i]];
+        ends[i] = scratch[positions[i] + 1];
+    }
+    return found;
+}
+
 // The same behind the offsets of the pages before: out[0] is where their codes end, and all of them together,
 // this page's too, are as many as an Offset holds. `scratch` has room for page.count + 1, where Offset is
 // wider.

@@ -32,17 +32,52 @@ struct Made {
     }
 };
 
+// Some values of a page, from bytes that end where its offsets do: picked fast and slowly, the same is found.
+bool pick(const std::vector<uint8_t>& page, const Page& parsed, std::vector<int32_t>& ends) {
+    ExactBuffer head(parsed.codes_start);
+    std::memcpy(head.data(), page.data(), head.size());
+    Page cut = parsed;
+    cut.offsets = head.data() + kPageHeader;
+    std::vector<int64_t> positions;
+    for (size_t i = 0; parsed.count > 0 && i < rng() % 8; i++) {
+        positions.push_back(static_cast<int64_t>(rng() % parsed.count));
+    }
+    std::sort(positions.begin(), positions.end());
+    const size_t picked = positions.size();
+    std::vector<int32_t> found[2];
+    Outcome outcomes[2];
+    for (const bool fast : {false, true}) {
+        ExactBuffer scratch(4 * (parsed.count + 1));
+        found[fast].assign(2 * picked, -1);
+        outcomes[fast] =
+            pick_page_rows(cut, positions.data(), picked, fast, reinterpret_cast<int32_t*>(scratch.data()),
+                           found[fast].data(), found[fast].data() + picked);
+    }
+    CHECK(outcomes[0].status == outcomes[1].status && outcomes[0].position == outcomes[1].position);
+    if (!outcomes[0].ok()) return false;
+    CHECK(found[0] == found[1]);
+    for (size_t i = 0; i < picked; i++) {
+        const size_t row = static_cast<size_t>(positions[i]);
+        CHECK(found[1][i] == ends[row] && found[1][picked + i] == ends[row + 1]);
+    }
+    return true;
+}
+
 bool read(const std::vector<uint8_t>& page, uint64_t count, std::vector<int32_t>& offsets) {
     ExactBuffer exact(page);
     Page parsed;
     if (!parse_page(exact.data(), exact.size(), count, parsed).ok()) return false;
     CHECK(parsed.count == count && parsed.count <= kDeltaFree + kDeltaPerByte * page.size());
     ExactBuffer room(4 * (parsed.count + 1));
-    if (!read_page_offsets(parsed, reinterpret_cast<int32_t*>(room.data())).ok()) return false;
+    if (!read_page_offsets(parsed, reinterpret_cast<int32_t*>(room.data())).ok()) {
+        CHECK(!pick(page, parsed, offsets));
+        return false;
+    }
     offsets.resize(parsed.count + 1);
     std::memcpy(offsets.data(), room.data(), room.size());
     CHECK(offsets[0] == 0 && parsed.codes_start + static_cast<size_t>(offsets.back()) == page.size());
     for (size_t i = 0; i < parsed.count; i++) CHECK(offsets[i] <= offsets[i + 1]);
+    CHECK(pick(page, parsed, offsets));
     return true;
 }
 
