@@ -1441,7 +1441,7 @@ cdef extern from "csrc/search_column.hpp" namespace "fsst" nogil:
         const uint8_t* bits, Length* results, Isa instructions, size_t threads, Interrupt& interrupt) except +
     cbool compare_column[Offset](
         const DecodeTable& table, const Rows[Offset]& rows, string text, Affix affix, cbool ignore_case,
-        uint8_t* bits, size_t threads, Interrupt& interrupt) except +
+        uint8_t* bits, Isa instructions, size_t threads, Interrupt& interrupt) except +
     Outcome keep_like_rows[Offset](
         const DecodeTable& table, const Rows[Offset]& rows, const uint16_t* pattern, size_t parts, cbool utf8,
         uint8_t* bits) except +
@@ -1525,10 +1525,10 @@ def compare(Table table, Column column, bytes constant, str affix, bint ignore_c
     cdef cbool done
     with nogil:
         if column.wide:
-            done = compare_column(table.decoder[0], column.wide_rows(), text, how, ignore_case, bits.data, threads,
+            done = compare_column(table.decoder[0], column.wide_rows(), text, how, ignore_case, bits.data, isa, threads,
                                   signals.interrupt[0])
         else:
-            done = compare_column(table.decoder[0], column.narrow_rows(), text, how, ignore_case, bits.data, threads,
+            done = compare_column(table.decoder[0], column.narrow_rows(), text, how, ignore_case, bits.data, isa, threads,
                                   signals.interrupt[0])
     if not done:
         raise signals.error

@@ -11,9 +11,8 @@ on the codes          `equal` and `not_equal` with one string, `starts_with`, `e
 on distinct codes     `unique`, `value_counts`, `dictionary_encode`: rows are grouped by their codes,
                       and each distinct row is decompressed once
 mostly on the codes   `is_in`, `index_in`: rows that may be in the set are decompressed
-run by run            `less` and its like, `match_substring_regex`, `min_max`, comparisons of columns,
-                      ``ignore_case`` with letters beyond ASCII
-as a whole            `sort_indices`
+run by run            `less` and its like, `match_substring_regex`, `min_max`, `sort_indices`,
+                      comparisons of columns, ``ignore_case`` with letters beyond ASCII
 ====================  =================================================================================
 
 "Run by run" decompresses as much as fits a cache, and asks pyarrow about that, before the next. Views and
@@ -38,9 +37,9 @@ decompresses raises `CorruptDataError`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -49,6 +48,8 @@ import pyarrow.compute as pc
 from fsst import _core
 from fsst.array import FsstArray, FsstType, decompress_leaf, validity_of
 from fsst.convert import decompress
+from fsst.order import order_of_rows
+from fsst.runs import RUN_CODES, code_bytes, plain_runs, runs
 from fsst.threads import thread_count
 
 __all__ = [
@@ -76,16 +77,38 @@ __all__ = [
     "value_counts",
 ]
 
-# Code bytes that are decompressed together: with their text they fit an L2 cache.
-RUN_CODES = 128 * 1024
-
-_BOOL = pa.bool_()
+_BOOL, _INT32, _INT64 = pa.bool_(), pa.int32(), pa.int64()
 _SEARCHED = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 _TEXT = (pa.string(), pa.large_string())
 _LARGE = (pa.large_string(), pa.large_binary())
 
 
 # --- Columns and runs --------------------------------------------------------------------------
+
+
+class _View(NamedTuple):
+    """What a search needs to know of a column: looked up once for each array, as on 1000 rows that takes as long
+    as the search itself."""
+
+    table: _core.Table
+    rows: _core.Column
+    length: int
+    null_count: int
+    validity: pa.Buffer | None
+    searched: bool
+    text: bool
+    large: bool
+
+
+def _view(column: FsstArray) -> _View:
+    view: _View | None = column.__dict__.get("_view")
+    if view is None:
+        value_type = column.value_type
+        kinds = (value_type in _SEARCHED, value_type in _TEXT, value_type in _LARGE)
+        rows, validity = column.opened(), validity_of(column.storage)
+        table = column.symbol_table._native
+        view = column._view = _View(table, rows, len(column), column.null_count, validity, *kinds)
+    return view
 
 
 def _is_compressed(values: Any) -> bool:
@@ -101,35 +124,14 @@ def _each(values: Any, work: Callable[[FsstArray], pa.Array], result_type: Calla
 
 
 def _searched(values: Any) -> bool:
-    return values.type.value_type in _SEARCHED
-
-
-def _runs(column: FsstArray, codes: int = RUN_CODES) -> Iterator[FsstArray]:
-    """Slices of about `codes` bytes of codes; one without rows where there are none."""
-    rows = len(column)
-    ends = column.code_offsets()
-    if rows <= codes and (ends is None or int(ends[-1]) - int(ends[0]) <= codes):
-        yield column
-        return
-    row = 0
-    while row < rows:
-        # Rows without codes take memory too, so a run has a limit of rows as well.
-        until = int(np.searchsorted(ends, int(ends[row]) + codes, "right")) - 1
-        until = min(max(until, row + 1), row + codes, rows)
-        yield column.slice(row, until - row)
-        row = until
-
-
-def _plain_runs(column: FsstArray, codes: int = RUN_CODES) -> Iterator[pa.Array]:
-    for run in _runs(column, codes):
-        yield decompress_leaf(run, large=False)
+    return _view(values).searched if isinstance(values, FsstArray) else values.type.value_type in _SEARCHED
 
 
 def _by_runs(values: Any, work: Callable[[pa.Array], pa.Array]) -> Any:
     """`work` of the decompressed column, a run at a time; its result depends on single rows alone."""
 
     def of_column(column: FsstArray) -> pa.Array:
-        results = [work(plain) for plain in _plain_runs(column)]
+        results = [work(plain) for plain in plain_runs(column)]
         return results[0] if len(results) == 1 else pa.concat_arrays(results)
 
     return _each(values, of_column, lambda: work(_empty(values)).type)
@@ -139,15 +141,17 @@ def _empty(values: Any) -> pa.Array:
     return pa.array([], values.type.value_type)
 
 
-def _bools(column: FsstArray, bits: Any) -> pa.Array:
-    validity = validity_of(column.storage)
-    return pa.Array.from_buffers(_BOOL, len(column), [validity, pa.py_buffer(bits)], column.null_count)
+def _bools(view: _View, bits: Any) -> pa.Array:
+    return pa.Array.from_buffers(_BOOL, view.length, [view.validity, pa.py_buffer(bits)], view.null_count)
 
 
-def _integers(column: FsstArray, values: Any, large: bool) -> pa.Array:
-    validity = validity_of(column.storage)
-    kind = pa.int64() if large else pa.int32()
-    return pa.Array.from_buffers(kind, len(column), [validity, pa.py_buffer(values)], column.null_count)
+def _all(view: _View) -> pa.Array:
+    return _bools(view, b"\xff" * (-(-view.length // 8)))
+
+
+def _integers(view: _View, values: Any, large: bool) -> pa.Array:
+    kind = _INT64 if large else _INT32
+    return pa.Array.from_buffers(kind, view.length, [view.validity, pa.py_buffer(values)], view.null_count)
 
 
 # --- Patterns ----------------------------------------------------------------------------------
@@ -177,7 +181,8 @@ def _folds_on_codes(values: Any, pattern: bytes) -> bool:
     for letter, other in _ODD_FOLDS.items():
         if letter.encode() in small:
             for chunk in chunks:
-                bits = _core.search(chunk.symbol_table._native, chunk.opened(), other.encode(), False, 1)
+                view = _view(chunk)
+                bits = _core.search(view.table, view.rows, other.encode(), False, 1)
                 if any(memoryview(bits)):
                     return False
     return True
@@ -190,9 +195,19 @@ def _match(
     ignore_case: bool,
     options: Any,
     threads: int | None,
-    on_codes: Callable[[FsstArray, bytes, int], pa.Array],
+    on_codes: Callable[[_View, bytes, int], pa.Array],
 ) -> Any:
     """What the functions with a pattern share: pyarrow does what is odd, codes what is left."""
+    if options is None and type(ignore_case) is bool and _is_compressed(values):
+        text = _pattern_bytes(pattern)
+        if text is not None and _searched(values) and not (ignore_case and not _folds_on_codes(values, text)):
+            count = thread_count(threads)
+            needle = text
+
+            def of_column(column: FsstArray) -> pa.Array:
+                return on_codes(_view(column), needle, count)
+
+            return _each(values, of_column, lambda: getattr(pc, name)(_empty(values), pattern).type)
     function = getattr(pc, name)
 
     def plainly(array: pa.Array) -> Any:
@@ -202,15 +217,8 @@ def _match(
 
     if not _is_compressed(values):
         return plainly(values)
-    text = _pattern_bytes(pattern)
-    if text is None or options is not None or not _searched(values) or type(ignore_case) is not bool:
-        plainly(_empty(values))  # raises before anything is decompressed
-        return _by_runs(values, plainly)
-    if ignore_case and not _folds_on_codes(values, text):
-        return _by_runs(values, plainly)
-    count = thread_count(threads)
-    needle = text
-    return _each(values, lambda column: on_codes(column, needle, count), lambda: plainly(_empty(values)).type)
+    plainly(_empty(values))  # raises before anything is decompressed
+    return _by_runs(values, plainly)
 
 
 def match_substring(
@@ -235,19 +243,17 @@ def match_substring(
     [True, False, None]
     """
 
-    def on_codes(column: FsstArray, needle: bytes, threads: int) -> pa.Array:
+    def on_codes(view: _View, needle: bytes, threads: int) -> pa.Array:
         if not needle:
-            return _bools(column, b"\xff" * (-(-len(column) // 8)))
-        bits = _core.search(column.symbol_table._native, column.opened(), needle, ignore_case, threads)
-        return _bools(column, bits)
+            return _all(view)
+        return _bools(view, _core.search(view.table, view.rows, needle, ignore_case, threads))
 
     return _match("match_substring", strings, pattern, ignore_case, options, threads, on_codes)
 
 
-def _affix(affix: str, ignore_case: bool) -> Callable[[FsstArray, bytes, int], pa.Array]:
-    def on_codes(column: FsstArray, constant: bytes, threads: int) -> pa.Array:
-        bits = _core.compare(column.symbol_table._native, column.opened(), constant, affix, ignore_case, threads)
-        return _bools(column, bits)
+def _affix(affix: str, ignore_case: bool) -> Callable[[_View, bytes, int], pa.Array]:
+    def on_codes(view: _View, constant: bytes, threads: int) -> pa.Array:
+        return _bools(view, _core.compare(view.table, view.rows, constant, affix, ignore_case, threads))
 
     return on_codes
 
@@ -269,12 +275,10 @@ def ends_with(
 
 
 def _locate(name: str, strings: Any, pattern: Any, ignore_case: bool, options: Any, threads: int | None) -> Any:
-    def on_codes(column: FsstArray, needle: bytes, threads: int) -> pa.Array:
-        large = column.value_type in _LARGE
+    def on_codes(view: _View, needle: bytes, threads: int) -> pa.Array:
         count = name == "count_substring"
-        table = column.symbol_table._native
-        results = _core.locate(table, column.opened(), needle, ignore_case, count, large, threads)
-        return _integers(column, results, large)
+        results = _core.locate(view.table, view.rows, needle, ignore_case, count, view.large, threads)
+        return _integers(view, results, view.large)
 
     if _is_compressed(strings) and not _pattern_bytes(pattern):
         # What an empty needle means differs: zero, or one more than there are characters or bytes.
@@ -368,20 +372,18 @@ def match_like(
     [True, False, False]
     """
 
-    def on_codes(column: FsstArray, text: bytes, threads: int) -> pa.Array:
-        table, rows = column.symbol_table._native, column.opened()
+    def on_codes(view: _View, text: bytes, threads: int) -> pa.Array:
+        table, rows = view.table, view.rows
         if match := _IS_SUBSTRING.fullmatch(text):
-            if not match[1]:
-                return _bools(column, b"\xff" * (-(-len(column) // 8)))
-            return _bools(column, _core.search(table, rows, match[1], False, threads))
+            return _bools(view, _core.search(table, rows, match[1], False, threads)) if match[1] else _all(view)
         if match := _IS_PREFIX.fullmatch(text):
-            return _bools(column, _core.compare(table, rows, match[1], "prefix", False, threads))
+            return _bools(view, _core.compare(table, rows, match[1], "prefix", False, threads))
         if match := _IS_SUFFIX.fullmatch(text):
-            return _bools(column, _core.compare(table, rows, match[1], "suffix", False, threads))
+            return _bools(view, _core.compare(table, rows, match[1], "suffix", False, threads))
         parts, piece = _like_parts(text)
         if _ANYTHING not in parts and _ANY_CHARACTER not in parts:
-            return _bools(column, _core.compare(table, rows, bytes(parts), "whole", False, threads))
-        return _bools(column, _core.like(table, rows, parts, column.value_type in _TEXT, piece, threads))
+            return _bools(view, _core.compare(table, rows, bytes(parts), "whole", False, threads))
+        return _bools(view, _core.like(table, rows, parts, view.text, piece, threads))
 
     if _is_compressed(strings):
         text = _pattern_bytes(pattern)
@@ -411,22 +413,29 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def _lengths(name: str, strings: Any, characters: bool) -> Any:
+    if isinstance(strings, FsstArray):
+        view = _view(strings)
+        if view.text if characters else view.searched:
+            return _lengths_on_codes(strings, view, characters)
     function = getattr(pc, name)
     if not _is_compressed(strings):
         return function(strings)
     if strings.type.value_type not in (_TEXT if characters else _SEARCHED):
         function(_empty(strings))
         return _by_runs(strings, function)
+    return _each(
+        strings,
+        lambda column: _lengths_on_codes(column, _view(column), characters),
+        lambda: function(_empty(strings)).type,
+    )
 
-    def on_codes(column: FsstArray) -> pa.Array:
-        large = column.value_type in _LARGE
-        results = _core.lengths(column.symbol_table._native, column.opened_visible(), large, characters)
-        if results is None:
-            results = _core.lengths(column.symbol_table._native, column.opened_visible(), True, characters)
-            return _integers(column, results, True).cast(pa.int32())
-        return _integers(column, results, large)
 
-    return _each(strings, on_codes, lambda: function(_empty(strings)).type)
+def _lengths_on_codes(column: FsstArray, view: _View, characters: bool) -> pa.Array:
+    rows = column.opened_visible() if view.null_count else view.rows
+    results = _core.lengths(view.table, rows, view.large, characters)
+    if results is None:
+        return _integers(view, _core.lengths(view.table, rows, True, characters), True).cast(_INT32)
+    return _integers(view, results, view.large)
 
 
 def binary_length(strings: Any, /) -> Any:
@@ -475,6 +484,13 @@ def _constant_bytes(value: Any) -> bytes | None:
 
 
 def _compare(name: str, x: Any, y: Any, threads: int | None) -> Any:
+    if _is_compressed(x) and name in ("equal", "not_equal") and _searched(x):
+        constant = _constant_bytes(y)
+        if constant is not None:
+            count = thread_count(threads)
+            if isinstance(x, FsstArray):
+                return _equal_on_codes(name, _view(x), constant, count)
+            return pa.chunked_array([_equal_on_codes(name, _view(chunk), constant, count) for chunk in x.chunks], _BOOL)
     function = getattr(pc, name)
     if not _is_compressed(x):
         if not _is_compressed(y):
@@ -484,17 +500,13 @@ def _compare(name: str, x: Any, y: Any, threads: int | None) -> Any:
         return _compare(_FLIPPED[name], y, x, threads)
     if isinstance(y, (pa.Array, pa.ChunkedArray)):
         return _compare_columns(function, x, y)
-    constant = _constant_bytes(y) if name in ("equal", "not_equal") and _searched(x) else None
-    if constant is None:
-        function(_empty(x), y)
-        return _by_runs(x, lambda plain: function(plain, y))
-    text, count = constant, thread_count(threads)
+    function(_empty(x), y)
+    return _by_runs(x, lambda plain: function(plain, y))
 
-    def on_codes(column: FsstArray) -> pa.Array:
-        bits = _core.compare(column.symbol_table._native, column.opened(), text, "whole", False, count)
-        return _bools(column, bits if name == "equal" else _core.invert(bits))
 
-    return _each(x, on_codes, lambda: _BOOL)
+def _equal_on_codes(name: str, view: _View, constant: bytes, threads: int) -> pa.Array:
+    bits = _core.compare(view.table, view.rows, constant, "whole", False, threads)
+    return _bools(view, bits if name == "equal" else _core.invert(bits))
 
 
 def _compare_columns(function: Callable[..., Any], x: Any, y: Any) -> Any:
@@ -508,7 +520,7 @@ def _compare_columns(function: Callable[..., Any], x: Any, y: Any) -> Any:
     row = 0
     first = x if _is_compressed(x) else y
     for chunk in [first] if isinstance(first, FsstArray) else first.chunks:
-        for run in _runs(chunk):
+        for run in runs(chunk):
             sides = []
             for side in (x, y):
                 part = side.slice(row, len(run))
@@ -586,12 +598,12 @@ def _look_up(name: str, values: Any, value_set: Any, skip_nulls: bool, options: 
         return _each(values, lambda column: _look_up_runs(column, plainly, codes), lambda: absent.type)
 
     def on_codes(column: FsstArray) -> pa.Array:
-        rows = column.opened()
+        view = _view(column)
         bits = None
         for text in wanted:
-            more = np.asarray(_core.compare(column.symbol_table._native, rows, text, "whole", False, 1), np.uint8)
+            more = np.asarray(_core.compare(view.table, view.rows, text, "whole", False, 1), np.uint8)
             bits = more if bits is None else bits | more
-        found = pa.Array.from_buffers(_BOOL, len(column), [None, pa.py_buffer(np.ascontiguousarray(bits))])
+        found = pa.Array.from_buffers(_BOOL, view.length, [None, pa.py_buffer(np.ascontiguousarray(bits))])
         if name == "is_in":
             # What pyarrow makes of a null does not depend on the row.
             of_null = plainly(pa.nulls(1, column.value_type))[0]
@@ -615,7 +627,7 @@ def _few_strings(value_set: Any) -> list[bytes] | None:
 
 
 def _look_up_runs(column: FsstArray, plainly: Callable[[pa.Array], pa.Array], codes: int) -> pa.Array:
-    results = [plainly(plain) for plain in _plain_runs(column, codes)]
+    results = [plainly(plain) for plain in plain_runs(column, codes)]
     return results[0] if len(results) == 1 else pa.concat_arrays(results)
 
 
@@ -752,7 +764,7 @@ def min_max(array: Any, /, *, skip_nulls: bool = True, min_count: int = 1, optio
         return nothing
     least, greatest = [], []
     for column in _chunks(array):
-        for plain in _plain_runs(column):
+        for plain in plain_runs(column):
             of_run = pc.min_max(plain)
             least.append(of_run["min"])
             greatest.append(of_run["max"])
@@ -762,10 +774,36 @@ def min_max(array: Any, /, *, skip_nulls: bool = True, min_count: int = 1, optio
 
 
 def sort_indices(input: Any, /, sort_keys: Any = (), *, null_placement: Any = None, options: Any = None) -> Any:
-    """The row numbers in the order of the values: see `pyarrow.compute.sort_indices`. Decompresses the column."""
-    values = _decompressed(input)
-    if options is not None:
-        return pc.sort_indices(values, options=options)
-    if null_placement is None:
-        return pc.sort_indices(values, sort_keys)
-    return pc.sort_indices(values, sort_keys, null_placement=null_placement)
+    """The row numbers in the order of the values: see `pyarrow.compute.sort_indices`. Run by run.
+
+    Beside the result it takes some 30 bytes a row, and as much of the text as fits a cache.
+
+    Examples
+    --------
+    >>> import fsst
+    >>> sort_indices(fsst.compress(["b", None, "a"])).to_pylist()
+    [2, 0, 1]
+    """
+
+    def plainly(plain: Any) -> Any:
+        if options is not None:
+            return pc.sort_indices(plain, options=options)
+        if null_placement is None:
+            return pc.sort_indices(plain, sort_keys)
+        return pc.sort_indices(plain, sort_keys, null_placement=null_placement)
+
+    if not _is_compressed(input):
+        return plainly(input)
+    plainly(_empty(input))  # raises before anything is decompressed
+    chunks = [chunk for chunk in _chunks(input) if len(chunk)]
+    if sum(len(chunk) + code_bytes(chunk) for chunk in chunks) <= RUN_CODES:
+        return plainly(_decompressed(input))
+    # What the options mean, pyarrow says best.
+    order = plainly(pa.array([None, "a", "b"], pa.string())).to_pylist()
+    rows = order_of_rows(
+        chunks,
+        descending=order.index(2) < order.index(1),
+        nulls_first=order[0] == 0,
+        order_of=lambda plain: plainly(plain).to_numpy(),
+    )
+    return pa.array(rows, pa.uint64())

@@ -38,17 +38,12 @@ struct RunState {
     uint8_t high = 0;      // literals seen, or-ed
 };
 
-// A bit for each byte of the word that has its top bit set.
-FSST_ALWAYS_INLINE uint64_t top_bits(uint64_t word) noexcept {
-    return (word >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56;
-}
-
 // The first `count` of 8 codes in a word, escapes or not: no branch, and no chain from one to the next
 // but the sum.
 FSST_ALWAYS_INLINE void add_up_to_8(const DecodeTable& table, uint64_t word, size_t count, uint16_t* upto,
                                     RunState& state) noexcept {
     word &= low_bytes(count);
-    const uint64_t all_escapes = top_bits(((word & 0x7F7F7F7F7F7F7F7Fu) + 0x0101010101010101u) & word);
+    const uint64_t all_escapes = escape_bits(word);
     const uint64_t literals = literal_positions(all_escapes, state.literal);
     const uint64_t escapes = all_escapes & ~literals;
     state.high |= (top_bits(word) & literals) != 0 ? 0x80 : 0;

@@ -47,52 +47,95 @@ FSST_ALWAYS_INLINE Piece piece_at(const uint8_t* padded, size_t core, int at) no
     return Piece{bytes, there & low_bytes(left)};
 }
 
-// Sets bit `at + 7` of fits[code] for every code of the table whose symbol fits there.
-FSST_ALWAYS_INLINE void fit_codes(const DecodeTable& table, const uint64_t* masks, const Piece& piece, int at,
-                                  uint64_t* fits) noexcept {
-    const uint64_t bit = uint64_t{1} << (at + static_cast<int>(kBefore));
-    const uint64_t shortest = at < 0 ? static_cast<uint64_t>(-at) : 0;
-    for (size_t code = 0; code < 255; code++) {
-        const uint64_t differs = (table.symbol[code] ^ piece.bytes) & piece.there & masks[code];
-        fits[code] |= differs == 0 && table.length[code] > shortest ? bit : 0;
+// The pieces at all alignments, the first at -7.
+struct Pieces {
+    uint64_t bytes[kBefore + kMaxCore];
+    uint64_t there[kBefore + kMaxCore];
+    size_t count;
+
+    Pieces(const uint8_t* padded, size_t core) noexcept : count(kBefore + core) {
+        for (size_t i = 0; i < count; i++) {
+            const Piece piece = piece_at(padded, core, static_cast<int>(i) - static_cast<int>(kBefore));
+            bytes[i] = piece.bytes;
+            there[i] = piece.there;
+        }
+    }
+};
+
+// Sets bit i of fits[code] for every code of the table whose symbol fits at pieces[i]. Before the needle the
+// symbol must also be long enough to reach it.
+inline void fit_all(const DecodeTable& table, const Pieces& pieces, uint64_t* fits) noexcept {
+    for (size_t code = 0; code < table.count; code++) {
+        const uint64_t mask = low_bytes(static_cast<size_t>(table.length[code]));
+        const size_t first = kBefore + 1 - static_cast<size_t>(table.length[code]);
+        uint64_t found = 0;
+        for (size_t i = first; i < pieces.count; i++) {
+            const uint64_t differs = (table.symbol[code] ^ pieces.bytes[i]) & pieces.there[i] & mask;
+            found |= static_cast<uint64_t>(differs == 0) << i;
+        }
+        fits[code] = found;
     }
 }
 
 #if FSST_X86
 FSST_TARGET_AVX2
 namespace avx2 {
-inline void fit_all(const DecodeTable& table, const uint64_t* masks, const uint8_t* padded, size_t core,
-                    uint64_t* fits) noexcept {
-    for (int at = -static_cast<int>(kBefore); at < static_cast<int>(core); at++) {
-        const Piece piece = piece_at(padded, core, at);
-        const __m256i bytes = _mm256_set1_epi64x(static_cast<int64_t>(piece.bytes));
-        const __m256i there = _mm256_set1_epi64x(static_cast<int64_t>(piece.there));
-        const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(uint64_t{1} << (at + 7)));
-        const __m256i shortest = _mm256_set1_epi64x(at < 0 ? -at : 0);
-        for (size_t code = 0; code < 256; code += 4) {
-            // SAFETY: all three tables have at least 256 entries.
-            const auto load = [code](const uint64_t* from) {
-                return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + code));
-            };
-            const __m256i differs = _mm256_and_si256(_mm256_xor_si256(load(table.symbol), bytes),
-                                                     _mm256_and_si256(load(masks), there));
+inline void fit_all(const DecodeTable& table, const Pieces& pieces, uint64_t* fits) noexcept {
+    const __m256i one = _mm256_set1_epi64x(1);
+    for (size_t code = 0; code < table.count; code += 4) {
+        // SAFETY: all tables have 256 entries and more.
+        const __m256i symbol = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(table.symbol + code));
+        const __m256i length = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(table.length + code));
+        const __m256i rest = _mm256_sub_epi64(_mm256_set1_epi64x(64), _mm256_slli_epi64(length, 3));
+        const __m256i mask = _mm256_srlv_epi64(_mm256_set1_epi64x(-1), rest);
+        __m256i found = _mm256_setzero_si256();
+        __m256i bit = one;
+        for (size_t i = 0; i < pieces.count; i++) {
+            const __m256i bytes = _mm256_set1_epi64x(static_cast<int64_t>(pieces.bytes[i]));
+            const __m256i there = _mm256_set1_epi64x(static_cast<int64_t>(pieces.there[i]));
+            const __m256i differs =
+                _mm256_and_si256(_mm256_xor_si256(symbol, bytes), _mm256_and_si256(mask, there));
             const __m256i equal = _mm256_cmpeq_epi64(differs, _mm256_setzero_si256());
-            const __m256i overlaps = _mm256_cmpgt_epi64(load(table.length), shortest);
-            const __m256i found = _mm256_and_si256(_mm256_and_si256(equal, overlaps), bit);
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(fits + code), _mm256_or_si256(load(fits), found));
+            found = _mm256_or_si256(found, _mm256_and_si256(equal, bit));
+            bit = _mm256_slli_epi64(bit, 1);
         }
+        // Those that do not reach the needle.
+        const __m256i low = _mm256_sub_epi64(_mm256_set1_epi64x(kBefore + 1), length);
+        found = _mm256_sllv_epi64(_mm256_srlv_epi64(found, low), low);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(fits + code), found);
     }
 }
 }  // namespace avx2
 FSST_TARGET_END
-#endif
 
-inline void fit_all(const DecodeTable& table, const uint64_t* masks, const uint8_t* padded, size_t core,
-                    uint64_t* fits) noexcept {
-    for (int at = -static_cast<int>(kBefore); at < static_cast<int>(core); at++) {
-        fit_codes(table, masks, piece_at(padded, core, at), at, fits);
+FSST_TARGET_AVX512
+namespace avx512 {
+inline void fit_all(const DecodeTable& table, const Pieces& pieces, uint64_t* fits) noexcept {
+    for (size_t code = 0; code < table.count; code += 8) {
+        // SAFETY: all tables have 256 entries and more.
+        const __m512i symbol = _mm512_loadu_si512(table.symbol + code);
+        const __m512i length = _mm512_loadu_si512(table.length + code);
+        const __m512i rest = _mm512_sub_epi64(_mm512_set1_epi64(64), _mm512_slli_epi64(length, 3));
+        const __m512i mask = _mm512_srlv_epi64(_mm512_set1_epi64(-1), rest);
+        __m512i found = _mm512_setzero_si512();
+        __m512i bit = _mm512_set1_epi64(1);
+        for (size_t i = 0; i < pieces.count; i++) {
+            const __m512i differs =
+                _mm512_xor_si512(symbol, _mm512_set1_epi64(static_cast<int64_t>(pieces.bytes[i])));
+            const __m512i there =
+                _mm512_and_si512(mask, _mm512_set1_epi64(static_cast<int64_t>(pieces.there[i])));
+            found = _mm512_mask_or_epi64(found, _mm512_testn_epi64_mask(differs, there), found, bit);
+            bit = _mm512_slli_epi64(bit, 1);
+        }
+        // Those that do not reach the needle.
+        const __m512i low = _mm512_sub_epi64(_mm512_set1_epi64(kBefore + 1), length);
+        found = _mm512_sllv_epi64(_mm512_srlv_epi64(found, low), low);
+        _mm512_storeu_si512(fits + code, found);
     }
 }
+}  // namespace avx512
+FSST_TARGET_END
+#endif
 
 }  // namespace needle_detail
 
@@ -117,27 +160,25 @@ struct Needle {
           fits{} {
         uint8_t padded[8 + kMaxCore + 8] = {};
         std::memcpy(padded + 8, needle, core);
-        uint64_t masks[256];
-        for (size_t code = 0; code < 256; code++)
-            masks[code] = low_bytes(static_cast<size_t>(table.length[code]));
+        const needle_detail::Pieces pieces(padded, core);
 #if FSST_X86
-        if (isa != Isa::baseline) {
-            needle_detail::avx2::fit_all(table, masks, padded, core, fits);
+        if (isa == Isa::avx512) {
+            needle_detail::avx512::fit_all(table, pieces, fits);
+        } else if (isa == Isa::avx2) {
+            needle_detail::avx2::fit_all(table, pieces, fits);
         } else
 #endif
         {
             (void)isa;
-            needle_detail::fit_all(table, masks, padded, core, fits);
+            needle_detail::fit_all(table, pieces, fits);
         }
         // A code without a symbol stands for nothing and changes nothing; an escape begins a literal.
         for (size_t code = table.count; code < 255; code++) fits[code] = ~found;
         fits[kEscape] = 0;
-        for (size_t at = 0; at < core; at++) {
-            // Literals may be folded, so that several stand for one byte.
-            for (size_t byte = 0; byte < 256; byte++) {
-                if (table.symbol[256 + byte] == needle[at]) fits[256 + byte] |= uint64_t{1} << (kBefore + at);
-            }
-        }
+        uint64_t places[256] = {};
+        for (size_t at = 0; at < core; at++) places[needle[at]] |= uint64_t{1} << (kBefore + at);
+        // Literals may be folded, so that several stand for one byte.
+        for (size_t byte = 0; byte < 256; byte++) fits[256 + byte] = places[table.symbol[256 + byte] & 0xFF];
     }
 
     // One code on; `index` is a code, or 256 + a literal.

@@ -22,7 +22,7 @@ namespace search_detail {
 
 using scan_detail::kStep;
 
-constexpr size_t kSampled = 4096;       // codes that choose the anchor
+constexpr size_t kSampled = 4096;       // at most so many codes choose the anchor
 constexpr size_t kSampledPairs = 1024;  // codes that choose what surely is an occurrence
 constexpr size_t kSampledRows = 128;
 constexpr size_t kBlockCodes = 32 * 1024;  // about; a block is a multiple of 64 rows
@@ -436,8 +436,9 @@ template <class Offset>
 void match_rows(const Needle& needle, const Rows<Offset>& rows, uint8_t* bits, Isa isa) noexcept {
     using namespace search_detail;
     if (rows.count == 0 || rows.total() == 0) return;
-    const Anchor anchor = choose_anchor(needle, rows, kSampled);
-    const size_t sampled = std::min(rows.total(), kSampled);
+    // Of a small column an eighth will do.
+    const size_t sampled = std::min(rows.total(), std::min(kSampled, 512 + rows.total() / 8));
+    const Anchor anchor = choose_anchor(needle, rows, sampled);
     // More than one candidate in eight rows.
     const double a_row = static_cast<double>(rows.total()) / static_cast<double>(rows.count);
     const bool frequent = static_cast<double>(anchor.expected) * a_row * 8 > static_cast<double>(sampled);
@@ -445,7 +446,7 @@ void match_rows(const Needle& needle, const Rows<Offset>& rows, uint8_t* bits, I
     if (frequent) beginnings = choose_beginnings(needle, rows, kSampledRows);
     Sure sure;
     if (frequent && !beginnings.usual && needle.size > 1 && needle.size == needle.core) {
-        const size_t some = std::min(rows.total(), kSampledPairs);
+        const size_t some = std::min(sampled, kSampledPairs);
         sure =
             choose_sure(needle, rows, some, static_cast<size_t>(static_cast<double>(some) / a_row / 8) + 1);
     }

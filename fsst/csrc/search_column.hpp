@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace fsst {
 
@@ -96,22 +97,28 @@ bool locate_column(const DecodeTable& table, const Rows<Offset>& rows, std::stri
 // A bit for each row that is equal to, begins with or ends in the constant.
 template <class Offset>
 bool compare_column(const DecodeTable& table, const Rows<Offset>& rows, std::string text, Affix affix,
-                    bool ignore_case, uint8_t* bits, size_t threads, Interrupt& interrupt) {
+                    bool ignore_case, uint8_t* bits, Isa isa, size_t threads, Interrupt& interrupt) {
     if (ignore_case) fold(text);
     const std::unique_ptr<DecodeTable> small(ignore_case ? new DecodeTable(folded(table)) : nullptr);
     const DecodeTable& used = small ? *small : table;
-    const Constant constant(used, reinterpret_cast<const uint8_t*>(text.data()), text.size(), affix);
-    const bool done = for_parts(rows, threads, interrupt, [&](const Rows<Offset>& part, size_t first) {
-        switch (affix) {
-            case Affix::whole:
-                return compare_rows<Affix::whole>(constant, part, bits + first / 8);
-            case Affix::prefix:
-                return compare_rows<Affix::prefix>(constant, part, bits + first / 8);
-            case Affix::suffix:
-                return compare_rows<Affix::suffix>(constant, part, bits + first / 8);
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
+    const auto compare = [&](auto which) {
+        constexpr Affix kAffix = decltype(which)::value;
+        if (text.empty()) {
+            return for_parts(rows, threads, interrupt, [&](const Rows<Offset>& part, size_t first) {
+                affix_detail::compare_with_nothing<kAffix>(used, part, bits + first / 8);
+            });
         }
-    });
-    return done;
+        Constant constant(used, bytes, text.size());
+        return with_comparison<kAffix, Offset>(constant, isa, [&](const auto& compare_part) {
+            return for_parts(rows, threads, interrupt, [&](const Rows<Offset>& part, size_t first) {
+                compare_part(part, bits + first / 8);
+            });
+        });
+    };
+    if (affix == Affix::prefix) return compare(std::integral_constant<Affix, Affix::prefix>{});
+    if (affix == Affix::suffix) return compare(std::integral_constant<Affix, Affix::suffix>{});
+    return compare(std::integral_constant<Affix, Affix::whole>{});
 }
 
 }  // namespace fsst

@@ -100,7 +100,7 @@ bool bit(const std::vector<uint8_t>& bits, size_t row) {
 }
 
 void fail(const char* what, Isa isa, size_t row, const std::string& needle) {
-    std::printf("%s: isa %d, row %zu, needle of %zu bytes\n", what, static_cast<int>(isa), row,
+    std::fprintf(stderr, "%s: isa %d, row %zu, needle of %zu bytes\n", what, static_cast<int>(isa), row,
                 needle.size());
     std::abort();
 }
@@ -145,7 +145,7 @@ void compare(const SymbolTable& symbols, const Column& column, const std::string
             }
             for (Affix affix : {Affix::whole, Affix::prefix, Affix::suffix}) {
                 bits.assign(bytes, 0);
-                compare_column(table, rows, needle, affix, ignore_case, bits.data(), threads, never);
+                compare_column(table, rows, needle, affix, ignore_case, bits.data(), isa, threads, never);
                 for (size_t row = 0; row < count; row++) {
                     const std::string& text = texts[row];
                     bool want = text == wanted;
