@@ -284,7 +284,8 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         """One row as an `FsstScalar`; the rows of a slice, a mask or a list of row numbers as an `FsstArray`.
 
         Masks and row numbers are lists, numpy or Arrow arrays. Negative numbers count from the end. Where a row
-        number is null the row is null; where a mask is null the row is left out.
+        number is null the row is null; where a mask is null the row is left out. Nothing but None says of
+        itself neither; it is taken for row numbers, unless it is an Arrow array of booleans.
 
         Examples
         --------
@@ -360,7 +361,7 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         Parameters
         ----------
         indices : list, numpy or Arrow array of integers
-            Row numbers from 0 on; null for a null.
+            Row numbers, negative ones from the end, as in ``column[[...]]``; null for a null.
 
         Returns
         -------
@@ -583,7 +584,7 @@ def _from_end(rows: pa.Array, count: int) -> pa.Array:
 
 
 def _row_numbers(indices: Any, count: int) -> tuple[Any, Any]:
-    """Row numbers as int64, checked, and which of them are null (None: none is)."""
+    """Row numbers as int64 from 0 on, checked, and which of them are null (None: none is)."""
     absent = None
     if isinstance(indices, np.ndarray):
         rows = indices
@@ -605,8 +606,10 @@ def _row_numbers(indices: Any, count: int) -> tuple[Any, Any]:
         least, greatest = rows.min(), rows.max()
         if absent is not None and count == 0:
             least, greatest = rows[~absent].min(), rows[~absent].max()
-        if least < 0 or greatest >= count:
-            raise IndexError(f"row {least if least < 0 else greatest} of a column of {count} rows")
+        if least < -count or greatest >= count:
+            raise IndexError(f"row {least if least < -count else greatest} of a column of {count} rows")
+        if least < 0:
+            rows = np.where(rows < 0, rows + count, rows)
     return rows, absent
 
 

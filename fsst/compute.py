@@ -363,7 +363,7 @@ def match_like(
     ``%`` stands for anything, ``_`` for one character (one byte of a binary column), and a backslash takes the
     next character as it is. On the codes: patterns that begin with, end in or contain one string are searched
     as that; of others the longest piece is, and rows that contain it are decompressed one at a time. With
-    `ignore_case`, run by run.
+    `ignore_case` the others go run by run.
 
     Examples
     --------
@@ -375,11 +375,11 @@ def match_like(
     def on_codes(view: _View, text: bytes, threads: int) -> pa.Array:
         table, rows = view.table, view.rows
         if match := _IS_SUBSTRING.fullmatch(text):
-            return _bools(view, _core.search(table, rows, match[1], False, threads)) if match[1] else _all(view)
+            return _bools(view, _core.search(table, rows, match[1], ignore_case, threads)) if match[1] else _all(view)
         if match := _IS_PREFIX.fullmatch(text):
-            return _bools(view, _core.compare(table, rows, match[1], "prefix", False, threads))
+            return _bools(view, _core.compare(table, rows, match[1], "prefix", ignore_case, threads))
         if match := _IS_SUFFIX.fullmatch(text):
-            return _bools(view, _core.compare(table, rows, match[1], "suffix", False, threads))
+            return _bools(view, _core.compare(table, rows, match[1], "suffix", ignore_case, threads))
         parts, piece = _like_parts(text)
         if _ANYTHING not in parts and _ANY_CHARACTER not in parts:
             return _bools(view, _core.compare(table, rows, bytes(parts), "whole", False, threads))
@@ -389,7 +389,7 @@ def match_like(
         text = _pattern_bytes(pattern)
         # pyarrow's expressions above do not match bytes that are not UTF-8.
         odd = text is None or not _is_utf8(text)
-        if ignore_case or odd or options is not None:
+        if odd or options is not None or (ignore_case and not _is_search(text)):
 
             def plainly(array: pa.Array) -> Any:
                 if options is not None:
@@ -399,6 +399,11 @@ def match_like(
             plainly(_empty(strings))
             return _by_runs(strings, plainly)
     return _match("match_like", strings, pattern, ignore_case, options, threads, on_codes)
+
+
+def _is_search(pattern: bytes | None) -> bool:
+    """Whether a pattern is for a substring, a beginning or an end."""
+    return pattern is not None and any(form.fullmatch(pattern) for form in (_IS_SUBSTRING, _IS_PREFIX, _IS_SUFFIX))
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -794,7 +799,8 @@ def sort_indices(input: Any, /, sort_keys: Any = (), *, null_placement: Any = No
 
     if not _is_compressed(input):
         return plainly(input)
-    plainly(_empty(input))  # raises before anything is decompressed
+    nothing = _empty(input)  # raises before anything is decompressed
+    plainly(nothing if isinstance(input, FsstArray) else pa.chunked_array([nothing]))
     chunks = [chunk for chunk in _chunks(input) if len(chunk)]
     if sum(len(chunk) + code_bytes(chunk) for chunk in chunks) <= RUN_CODES:
         return plainly(_decompressed(input))

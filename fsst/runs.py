@@ -21,8 +21,9 @@ def code_bytes(column: FsstArray) -> int:
     return 0 if ends is None else int(ends[-1]) - int(ends[0])
 
 
-def runs(column: FsstArray, codes: int = RUN_CODES) -> Iterator[FsstArray]:
-    """Slices of about `codes` bytes of codes; one without rows where there are none."""
+def runs(column: FsstArray, codes: int | None = None) -> Iterator[FsstArray]:
+    """Slices of about `codes` bytes of codes (by default RUN_CODES); one without rows where there are none."""
+    codes = RUN_CODES if codes is None else codes
     rows = len(column)
     ends = column.code_offsets()
     if rows <= codes and code_bytes(column) <= codes:
@@ -37,7 +38,7 @@ def runs(column: FsstArray, codes: int = RUN_CODES) -> Iterator[FsstArray]:
         row = until
 
 
-def plain_runs(column: FsstArray, codes: int = RUN_CODES) -> Iterator[pa.Array]:
+def plain_runs(column: FsstArray, codes: int | None = None) -> Iterator[pa.Array]:
     """The runs, decompressed."""
     for run in runs(column, codes):
         yield decompress_leaf(run, large=False)

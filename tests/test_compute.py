@@ -17,6 +17,8 @@ from strategies import symbols
 
 import fsst
 import fsst.compute as fc
+import fsst.order
+import fsst.runs
 from fsst import CorruptDataError
 
 SEARCHED = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
@@ -58,7 +60,7 @@ def any_parse(table, text, choose):
     at = 0
     while at < len(text):
         fitting = [code for code, symbol in enumerate(table) if text.startswith(symbol, at)]
-        pick = choose(st.integers(0, len(fitting)))
+        pick = choose(range(len(fitting) + 1))
         if pick == len(fitting):
             codes += bytes([255, text[at]])
             at += 1
@@ -91,7 +93,10 @@ def columns(draw, value_types=SEARCHED):
             arrays = []
             for rows in chunks:
                 plain = [row.encode() if isinstance(row, str) else row for row in rows]
-                codes = [None if row is None else any_parse(table, row, draw) for row in plain]
+                codes = [
+                    None if row is None else any_parse(table, row, lambda of: draw(st.sampled_from(of)))
+                    for row in plain
+                ]
                 arrays.append(column_of_codes(table, codes, value_type, storage))
             column = pa.chunked_array(arrays, fsst.FsstType(fsst.SymbolTable(table), value_type, storage))
     cut = []
@@ -277,6 +282,26 @@ def test_sort_indices(order, column):
     same("sort_indices", column)
 
 
+ALIKE = ["", "a", "aaaaaaaa", "aaaaaaaa\0", "aaaaaaaab", "a" * 16, "a" * 17, "\0" * 9, "b", "é" * 5]
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+@pytest.mark.parametrize("placement", ["at_end", "at_start"])
+@given(columns(), st.data())
+def test_sort_indices_in_many_runs(order, placement, column, data):
+    # Runs of a few bytes: all ways in which rows with the same first bytes are told apart.
+    value_type = column.type.value_type
+    value = st.sampled_from(ALIKE if value_type in TEXT else [text.encode() for text in ALIKE])
+    chunks = data.draw(st.lists(st.lists(st.none() | value, max_size=40), max_size=3))
+    more = fsst.compress(pa.chunked_array(chunks, value_type))
+    for drawn in (column, more, *more.chunks[:1]):
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (fsst.order, fsst.runs, fc):
+                patch.setattr(module, "RUN_CODES", data.draw(st.sampled_from([1, 16, 60])))
+            patch.setattr(fsst.order, "_MOST_ALIKE", data.draw(st.sampled_from([0, 8, 256])))
+            same("sort_indices", drawn, [("", order, placement)])
+
+
 # --- What pyarrow takes and what it refuses ---
 
 
@@ -335,6 +360,33 @@ def test_chunks_without_rows_and_no_chunks():
         same("min_max", chunked)
         for name in ("binary_length", "utf8_length", "unique", "value_counts", "sort_indices"):
             same(name, chunked)
+
+
+def test_results_are_chunked_as_columns_are():
+    column = fsst.compress(["a", "b", "c"])
+    chunked = pa.chunked_array([column.slice(0, 0), column.slice(0, 2), column.slice(1, 0), column.slice(2)])
+    for found in (fc.match_substring(chunked, "a"), fc.equal(chunked, "a"), fc.binary_length(chunked)):
+        assert [len(chunk) for chunk in found.chunks] == [0, 2, 0, 1]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65])
+def test_constants_of_every_parse(size):
+    # One text in every parse, and texts that differ from it in one byte, on columns of a few blocks and both widths
+    # of offsets: what is told from edges alone, from four codes, from seven with escapes, and by walking.
+    rng = np.random.default_rng(size)
+    table = [b"a", b"b", b"\xff", b"ab", b"aa", b"aab", b"abaa", b"aabbaabb"]
+    text = bytes(rng.choice([97, 98], size))
+    others = [text[:at] + b"c" + text[at + 1 :] for at in range(size)] + [text + b"a", text[1:], b"b" + text, b""]
+    rows = [text if rng.random() < 0.5 else others[rng.integers(len(others))] for _ in range(300)]
+    codes = [any_parse(table, row, lambda of: int(rng.integers(len(of)))) for row in rows]
+    plain = pa.array(rows, pa.binary())
+    for storage in (pa.binary(), pa.large_binary()):
+        for first in (0, 3, 64, 101):
+            column = column_of_codes(table, codes, pa.binary(), storage).slice(first)
+            cut = plain.slice(first)
+            for name in ("equal", "not_equal", "starts_with", "ends_with"):
+                for constant in (text, text[: size // 2 + 1], text[size // 2 :]):
+                    assert getattr(fc, name)(column, constant).equals(getattr(pc, name)(cut, constant)), name
 
 
 # --- Larger columns: all strategies of the search, runs, threads ---

@@ -36,7 +36,7 @@ def test_rows_by_number(drawn, data):
         found = column[shape]
         assert isinstance(found, fsst.FsstArray) and found.to_pylist() == expected
     from_begin = [None if number is None else number % count for number in numbers]
-    for shape in (from_begin, pa.array(from_begin, pa.int64()), pa.array(from_begin, pa.uint16())):
+    for shape in (numbers, from_begin, pa.array(numbers, pa.int32()), pa.array(from_begin, pa.uint16())):
         again = column.decompress_rows(shape)
         assert again.type == plain.type and again.to_pylist() == expected
         again.validate(full=True)
@@ -124,13 +124,20 @@ def test_keys_that_are_none():
     for key in ("a", 1.0, [1.5], ["a"], None):
         with pytest.raises(TypeError):
             column[key]
-    for rows in ([-1], [3], np.array([2**40])):
+    for rows in ([-4], [3], np.array([2**40]), np.array([-(2**40)])):
         with pytest.raises(IndexError, match="3 rows"):
             column.decompress_rows(rows)
     with pytest.raises(TypeError, match="integers"):
         column.decompress_rows([0.5])
     with pytest.raises(TypeError, match="integers"):
         column.decompress_rows(np.zeros((1, 1), np.int64))
+    # Negative numbers count from the end in both, None in itself is no mask.
+    assert column[[-1, -3, 1]].to_pylist() == column.decompress_rows([-1, -3, 1]).to_pylist() == [None, "a", "b"]
+    assert column.decompress_rows(np.array([-2, 0])).to_pylist() == ["b", "a"]
+    assert column.decompress_rows(pa.array([-2, None])).to_pylist() == ["b", None]
+    assert column[[None, None, None]].to_pylist() == [None, None, None]
+    assert column[pa.array([None, None, None])].to_pylist() == [None, None, None]
+    assert column[pa.array([None, None, None], pa.bool_())].to_pylist() == []
     assert column[[]].to_pylist() == [] and column.decompress_rows([]).to_pylist() == []
     assert column[[None]].to_pylist() == [None] and column.decompress_rows([None, 2]).to_pylist() == [None, None]
 

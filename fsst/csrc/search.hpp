@@ -395,10 +395,19 @@ class Search {
         in_steps(codes, count, map, [&](const uint8_t* from, size_t steps, uint64_t* to) {
             scanner.map_exact(from, steps, state, and_literals, to);
         });
-        for (size_t row = first; state.escapes != 0 && row < end; row++) {
-            if (rows_.size(row) > 0 && rows_.data[rows_.start(row + 1) - 1] == kEscape) return false;
+        return state.escapes == 0 || !any_ends_escaped(first, end);
+    }
+
+    // Whether the last byte of a row is 0xFF. No branch: rows without codes come in any order.
+    bool any_ends_escaped(size_t first, size_t end) const noexcept {
+        uint32_t any = 0;
+        for (size_t row = first; row < end; row++) {
+            const size_t behind = rows_.start(row + 1);
+            // SAFETY: there are codes, and offsets ascend up to their number.
+            const uint32_t escape = rows_.data[behind - (behind > 0)] == kEscape;
+            any |= escape & static_cast<uint32_t>(rows_.size(row) > 0);
         }
-        return true;
+        return any != 0;
     }
 
     // Clears the bits of codes that are not followed by a member of the second set.
