@@ -1,6 +1,7 @@
 """Searches, rows and lengths against pyarrow on the same data uncompressed: gates on ratios.
 
-`python benchmarks/test_search.py ../shared/corpora` prints the same figures for a folder of texts.
+`python benchmarks/test_search.py ../shared/corpora` prints the same figures for a folder of texts, and if vortex-data
+is installed how much faster one row is than with that.
 
 What the gates ask for is what is promised, less what a noisy machine takes away: two runs differ by up to 20 %.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import random
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ EQUAL_MEAN = 0.9
 LENGTH_MEAN = 0.12
 # 1000 rows, set-up included. Promised 1.0; measured 2 and more for match_substring, 1.05 to 1.2 for the others.
 SMALL = {"match_substring": 1.0, "starts_with": 0.9, "ends_with": 0.9, "equal": 0.9}
+PIECES = {"match_substring": slice(1, 4), "starts_with": slice(3), "ends_with": slice(-3, None), "equal": slice(None)}
 # reader[i] may take twice as long as pyarrow's scalars; measured 2.8 to 7 times as fast.
 READER = 2.0
 # Promised 1 / 1.5; measured 0.66 to 1.2.
@@ -123,6 +126,21 @@ class Figures:
             lambda: [reader[row] for row in rows], lambda: [self.plain[row].as_py() for row in rows], seconds=0, least=9
         )
 
+    def vortex(self) -> float:
+        """The same rows as `reader`, against Vortex's compressed array."""
+        import vortex
+
+        rng = random.Random(2)
+        rows = [rng.randrange(len(self.plain)) for _ in range(1000)]
+        reader, array = self.column.reader(), vortex.compress(vortex.array(self.plain))
+        assert [reader[row] for row in rows[:50]] == [array.scalar_at(row).as_py() for row in rows[:50]]
+        return speed_ratio(
+            lambda: [reader[row] for row in rows],
+            lambda: [array.scalar_at(row).as_py() for row in rows],
+            seconds=0,
+            least=9,
+        )
+
     def take(self) -> float:
         """1000 random rows of a million, other rows each time."""
         copies = -(-1_000_000 // len(self.plain))
@@ -173,8 +191,7 @@ def test_binary_length(figures: dict[str, Figures]) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_1000_rows(figures: dict[str, Figures], name: str) -> None:
     small = [text.small() for text in figures.values()]
-    pieces = {"match_substring": slice(1, 4), "starts_with": slice(3), "ends_with": slice(-3, None)}
-    found = [text.of(name, text.row.encode()[pieces.get(name, slice(None))], times=50) for text in small]
+    found = [text.of(name, text.row.encode()[PIECES[name]], times=50) for text in small]
     assert geomean(found) > SMALL[name], found
 
 
@@ -186,20 +203,29 @@ def test_take(figures: dict[str, Figures]) -> None:
     assert geomean(text.take() for text in figures.values()) > TAKE
 
 
+FIGURES = ["starts", "ends", "equals", "lengths", "reader", "take"]
+if find_spec("vortex") is not None:
+    FIGURES.append("vortex")
+
+
 def report(folder: Path) -> None:
     totals: dict[str, list[float]] = {}
     for source in texts.sources_of(folder):
         text = Figures(tiled(source.load()))
         found = {f"match {kind}": value for kind, value in text.matches().items()}
-        for name in ("starts", "ends", "equals", "lengths", "reader", "take"):
+        for name in FIGURES:
             found[name] = getattr(text, name)()
+        small = text.small()
+        for name, piece in {**PIECES, "binary_length": None}.items():
+            arguments = () if piece is None else (small.row.encode()[piece],)
+            found[f"{name}, 1000 rows"] = small.of(name, *arguments, times=50)
         print(source.name, " ".join(f"{name}: {value:.2f}" for name, value in found.items()), flush=True)
         for name, value in found.items():
             totals.setdefault(name, []).append(value)
     for name, values in totals.items():
-        print(f"{name:20} geomean {geomean(values):6.2f}   least {min(values):6.2f}")
-    matches = [value for name, values in totals.items() if name.startswith("match") for value in values]
-    print(f"{'match_substring':20} geomean {geomean(matches):6.2f}   least {min(matches):6.2f}")
+        print(f"{name:27} geomean {geomean(values):6.2f}   least {min(values):6.2f}")
+    matches = [value for name, values in totals.items() if name.startswith("match ") for value in values]
+    print(f"{'match_substring':27} geomean {geomean(matches):6.2f}   least {min(matches):6.2f}")
 
 
 if __name__ == "__main__":
