@@ -78,6 +78,7 @@ __all__ = [
 ]
 
 _BOOL, _INT32, _INT64 = pa.bool_(), pa.int32(), pa.int64()
+_from_buffers, _py_buffer = pa.Array.from_buffers, pa.py_buffer
 _SEARCHED = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 _TEXT = (pa.string(), pa.large_string())
 _LARGE = (pa.large_string(), pa.large_binary())
@@ -142,7 +143,7 @@ def _empty(values: Any) -> pa.Array:
 
 
 def _bools(view: _View, bits: Any) -> pa.Array:
-    return pa.Array.from_buffers(_BOOL, view.length, [view.validity, pa.py_buffer(bits)], view.null_count)
+    return _from_buffers(_BOOL, view.length, [view.validity, _py_buffer(bits)], view.null_count)
 
 
 def _all(view: _View) -> pa.Array:
@@ -151,7 +152,7 @@ def _all(view: _View) -> pa.Array:
 
 def _integers(view: _View, values: Any, large: bool) -> pa.Array:
     kind = _INT64 if large else _INT32
-    return pa.Array.from_buffers(kind, view.length, [view.validity, pa.py_buffer(values)], view.null_count)
+    return _from_buffers(kind, view.length, [view.validity, _py_buffer(values)], view.null_count)
 
 
 # --- Patterns ----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 // the needle is chosen, the one whose codes are rarest in this column, and the stream is scanned for those.
 #pragma once
 
+#include "edges.hpp"
 #include "escapes.hpp"
 #include "intrinsics.hpp"
 #include "isa.hpp"
@@ -143,7 +144,7 @@ Sure choose_sure(const Needle& needle, const Rows<Offset>& rows, size_t sampled,
 // rows' first codes is the quickest way.
 struct Beginnings {
     bool usual = false;
-    uint8_t holds[256] = {};
+    EdgeSets holds;  // in `all`
 };
 
 template <class Offset>
@@ -151,12 +152,12 @@ Beginnings choose_beginnings(const Needle& needle, const Rows<Offset>& rows, siz
     Beginnings beginnings;
     if (needle.size > needle.core) return beginnings;
     for (size_t code = 0; code < needle.table.count; code++) {
-        beginnings.holds[code] = (needle.step(0, code) & needle.found) != 0;
+        if (needle.step(0, code) & needle.found) beginnings.holds.all.add(code);
     }
     const size_t count = rows.count < sampled ? rows.count : sampled;
     size_t found = 0;
     for (size_t row = 0; row < count; row++) {
-        found += rows.size(row) > 0 && beginnings.holds[rows.data[rows.start(row)]] != 0;
+        found += rows.size(row) > 0 && beginnings.holds.all.has(rows.data[rows.start(row)]);
     }
     beginnings.usual = found * 16 > count * 15;
     return beginnings;

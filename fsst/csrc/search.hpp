@@ -118,13 +118,16 @@ size_t row_of(const Rows<Offset>& rows, size_t row, size_t end, size_t position)
     return low;
 }
 
-template <class Kernel>
+template <class ScanKernel, class EdgeKernel>
 struct Using {
-    using Scanner = Kernel;
+    using Scanner = ScanKernel;
+    using Looker = EdgeKernel;
 };
 
-template <class Scanner, class Offset>
+template <class Kernels, class Offset>
 class Search {
+    using Scanner = typename Kernels::Scanner;
+
  public:
     Search(const Needle& needle, const Anchor& anchor, const Sure& sure, const Beginnings& beginnings,
            const Rows<Offset>& rows, uint8_t* bits) noexcept
@@ -271,16 +274,17 @@ class Search {
 
     // Rows whose first code holds the needle.
     uint64_t begin_with(size_t first, size_t end) const noexcept {
-        const size_t final = rows_.start(rows_.count) - 1;
-        uint64_t found = 0;
-        for (size_t row = first; row < end; row++) {
-            const size_t start = rows_.start(row);
-            // SAFETY: there are codes, and offsets ascend up to their number. No branch, rows being what they
-            // are.
-            const uint64_t holds = beginnings_.holds[rows_.data[start - (start > final)]];
-            found |= (holds & static_cast<uint64_t>(rows_.size(row) > 0)) << (row - first);
+        const size_t start = rows_.start(first);
+        const size_t count = end - first;
+        // Rows that begin near the end of the codes are looked at one by one, and all where they are too many
+        // bytes.
+        const bool inside = rows_.start(end) + edge_detail::kNear <= rows_.start(rows_.count);
+        if (count < edge_detail::kRows || !inside || rows_.start(end) - start > INT32_MAX) {
+            return edge_detail::Baseline::look_at(false, rows_, first, count, 1, beginnings_.holds).sure;
         }
-        return found;
+        int32_t borders[edge_detail::kRows + 1];
+        for (size_t i = 0; i <= count; i++) borders[i] = static_cast<int32_t>(rows_.start(first + i) - start);
+        return Kernels::Looker::look(false, rows_.data + start, borders, 1, beginnings_.holds).sure;
     }
 
     // Whether the candidates of a row decide about it; sets its bit of `found` if they say yes.
@@ -459,16 +463,17 @@ void match_rows(const Needle& needle, const Rows<Offset>& rows, uint8_t* bits, I
         sure =
             choose_sure(needle, rows, some, static_cast<size_t>(static_cast<double>(some) / a_row / 8) + 1);
     }
-    const auto search = [&](auto kernel) {
-        Search<typename decltype(kernel)::Scanner, Offset>(needle, anchor, sure, beginnings, rows, bits)
-            .run(frequent);
+    const auto search = [&](auto kernels) {
+        Search<decltype(kernels), Offset>(needle, anchor, sure, beginnings, rows, bits).run(frequent);
     };
 #if FSST_X86
-    if (isa == Isa::avx512) return search(Using<scan_detail::avx512::Avx512>{});
-    if (isa == Isa::avx2) return search(Using<scan_detail::avx2::Avx2>{});
+    if (isa == Isa::avx512) {
+        return search(Using<scan_detail::avx512::Avx512, edge_detail::avx512::Avx512>{});
+    }
+    if (isa == Isa::avx2) return search(Using<scan_detail::avx2::Avx2, edge_detail::avx2::Avx2>{});
 #endif
     (void)isa;
-    search(Using<scan_detail::Baseline>{});
+    search(Using<scan_detail::Baseline, edge_detail::Baseline>{});
 }
 
 }  // namespace fsst

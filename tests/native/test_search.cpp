@@ -101,7 +101,7 @@ bool bit(const std::vector<uint8_t>& bits, size_t row) {
 
 void fail(const char* what, Isa isa, size_t row, const std::string& needle) {
     std::fprintf(stderr, "%s: isa %d, row %zu, needle of %zu bytes\n", what, static_cast<int>(isa), row,
-                needle.size());
+                 needle.size());
     std::abort();
 }
 
