@@ -9,7 +9,7 @@ SOURCES := $(wildcard fsst/*.pyx fsst/csrc/*.hpp) setup.py pyproject.toml
 NATIVE := $(wildcard tests/native/*.cpp)
 FORMATTED := fsst/csrc/*.hpp tests/native/*.?pp benchmarks/native/*.cpp
 
-.PHONY: help benchmark test gate instructions lint format sanitize docs clean
+.PHONY: help benchmark test gate instructions lint format sanitize ends threads docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,7 +19,9 @@ help:
 	@echo "make instructions  instructions for each code, counted by callgrind"
 	@echo "make lint        ruff, mypy, clang-format"
 	@echo "make format      let ruff and clang-format rewrite the files"
-	@echo "make sanitize    the native checks under AddressSanitizer and UBSan"
+	@echo "make sanitize    the native checks under AddressSanitizer and UBSan, ends, threads"
+	@echo "make ends        every kernel as users run it, between pages that can't be touched"
+	@echo "make threads     many threads with one table and column, under ThreadSanitizer"
 	@echo "make docs        run the examples in README, docs and docstrings"
 	@echo "make clean       remove what was built"
 
@@ -73,12 +75,30 @@ instructions: build/native/instructions
 SANITIZE := -std=c++17 -O1 -g -Wall -Wextra -Wshadow -Werror -fsanitize=address,undefined \
             -fno-sanitize-recover=all -fno-omit-frame-pointer -Ifsst/csrc
 
-sanitize: $(patsubst tests/native/%.cpp,build/native/%.passed,$(NATIVE))
+sanitize: $(patsubst tests/native/%.cpp,build/native/%.passed,$(NATIVE)) ends threads
 
 build/native/%.passed: tests/native/%.cpp $(wildcard fsst/csrc/*.hpp tests/native/*.hpp)
 	@mkdir -p build/native
 	$(CXX) $(SANITIZE) $< -o build/native/$* -pthread
 	build/native/$*
+	@touch $@
+
+# The machine code of a release, without a sanitizer: pages that can't be touched stand beside each buffer.
+ends: build/native/ends.passed
+
+build/native/ends.passed: tests/native/test_ends.cpp $(wildcard fsst/csrc/*.hpp tests/native/*.hpp)
+	@mkdir -p build/native
+	$(CXX) -std=c++17 -O3 -Wall -Wextra -Wshadow -Werror -Ifsst/csrc $< -o build/native/ends -pthread
+	build/native/ends
+	@touch $@
+
+threads: build/native/threads.passed
+
+build/native/threads.passed: tests/native/test_threads.cpp $(wildcard fsst/csrc/*.hpp tests/native/*.hpp)
+	@mkdir -p build/native
+	$(CXX) -std=c++17 -O1 -g -Wall -Wextra -Wshadow -Werror -fsanitize=thread -Ifsst/csrc $< \
+	    -o build/native/threads -pthread
+	build/native/threads
 	@touch $@
 
 clean:
