@@ -102,7 +102,7 @@ cdef extern from "csrc/rows.hpp" namespace "fsst" nogil:
 
 cdef extern from "csrc/interrupt.hpp" namespace "fsst" nogil:
     cdef cppclass Interrupt:
-        Interrupt(cbool (*poll)(void*) noexcept nogil, void* argument) noexcept
+        Interrupt(cbool (*poll)(void*) noexcept nogil, void* argument) except +
         cbool ask() noexcept
 
 
@@ -513,6 +513,11 @@ cdef class Signals:
 
     def __dealloc__(self):
         del self.interrupt
+
+    cdef int raise_error(self) except -1:
+        if self.error is not None:
+            raise self.error
+        return 0
 
 
 cdef cbool look_for_signals(void* signals) noexcept nogil:
@@ -1444,11 +1449,12 @@ cdef extern from "csrc/search_column.hpp" namespace "fsst" nogil:
         uint8_t* bits, Isa instructions, size_t threads, Interrupt& interrupt) except +
     Outcome keep_like_rows[Offset](
         const DecodeTable& table, const Rows[Offset]& rows, const uint16_t* pattern, size_t parts, cbool utf8,
-        uint8_t* bits) except +
+        uint8_t* bits, Isa instructions, Interrupt& interrupt) except +
     Outcome byte_lengths[Offset, Length](
-        const DecodeTable& table, const Rows[Offset]& rows, Length* lengths, Isa instructions, cbool& ascii) noexcept
+        const DecodeTable& table, const Rows[Offset]& rows, Length* lengths, Isa instructions, cbool& ascii,
+        Interrupt& interrupt) noexcept
     void character_lengths[Offset, Length](
-        const DecodeTable& table, const Rows[Offset]& rows, Length* lengths) noexcept
+        const DecodeTable& table, const Rows[Offset]& rows, Length* lengths, Interrupt& interrupt) noexcept
 
 
 cdef extern from "csrc/gather.hpp" namespace "fsst" nogil:
@@ -1550,6 +1556,7 @@ def like(Table table, Column column, pattern, bint utf8, bytes piece, size_t thr
     """
     cdef Buffer bits
     cdef vector[uint16_t] parts
+    cdef Signals signals = Signals()
     cdef Outcome outcome
     if piece:
         bits = search(table, column, piece, False, threads)
@@ -1560,10 +1567,12 @@ def like(Table table, Column column, pattern, bint utf8, bytes piece, size_t thr
         parts.push_back(part)
     with nogil:
         if column.wide:
-            outcome = keep_like_rows(table.decoder[0], column.wide_rows(), parts.data(), parts.size(), utf8, bits.data)
+            outcome = keep_like_rows(table.decoder[0], column.wide_rows(), parts.data(), parts.size(), utf8, bits.data,
+                                     isa, signals.interrupt[0])
         else:
             outcome = keep_like_rows(table.decoder[0], column.narrow_rows(), parts.data(), parts.size(), utf8,
-                                     bits.data)
+                                     bits.data, isa, signals.interrupt[0])
+    signals.raise_error()
     check(outcome, "codes")
     return bits
 
@@ -1571,17 +1580,23 @@ def like(Table table, Column column, pattern, bint utf8, bytes piece, size_t thr
 def lengths(Table table, Column column, bint wide_result, bint characters):
     """Each row's length in bytes, or in UTF-8 characters, as int32 or int64; None where int32 are too narrow."""
     cdef Buffer results = allocate(column.count * (8 if wide_result else 4))
+    cdef Signals signals = Signals()
     cdef Outcome outcome
     cdef cbool ascii = False
     with nogil:
         if column.wide and wide_result:
-            outcome = byte_lengths(table.decoder[0], column.wide_rows(), <int64_t*> results.data, isa, ascii)
+            outcome = byte_lengths(table.decoder[0], column.wide_rows(), <int64_t*> results.data, isa, ascii,
+                                   signals.interrupt[0])
         elif column.wide:
-            outcome = byte_lengths(table.decoder[0], column.wide_rows(), <int32_t*> results.data, isa, ascii)
+            outcome = byte_lengths(table.decoder[0], column.wide_rows(), <int32_t*> results.data, isa, ascii,
+                                   signals.interrupt[0])
         elif wide_result:
-            outcome = byte_lengths(table.decoder[0], column.narrow_rows(), <int64_t*> results.data, isa, ascii)
+            outcome = byte_lengths(table.decoder[0], column.narrow_rows(), <int64_t*> results.data, isa, ascii,
+                                   signals.interrupt[0])
         else:
-            outcome = byte_lengths(table.decoder[0], column.narrow_rows(), <int32_t*> results.data, isa, ascii)
+            outcome = byte_lengths(table.decoder[0], column.narrow_rows(), <int32_t*> results.data, isa, ascii,
+                                   signals.interrupt[0])
+    signals.raise_error()
     if outcome.status == Status.offsets_overflow:
         return None
     check(outcome, "codes")
@@ -1589,13 +1604,14 @@ def lengths(Table table, Column column, bint wide_result, bint characters):
         return results
     with nogil:
         if column.wide and wide_result:
-            character_lengths(table.decoder[0], column.wide_rows(), <int64_t*> results.data)
+            character_lengths(table.decoder[0], column.wide_rows(), <int64_t*> results.data, signals.interrupt[0])
         elif column.wide:
-            character_lengths(table.decoder[0], column.wide_rows(), <int32_t*> results.data)
+            character_lengths(table.decoder[0], column.wide_rows(), <int32_t*> results.data, signals.interrupt[0])
         elif wide_result:
-            character_lengths(table.decoder[0], column.narrow_rows(), <int64_t*> results.data)
+            character_lengths(table.decoder[0], column.narrow_rows(), <int64_t*> results.data, signals.interrupt[0])
         else:
-            character_lengths(table.decoder[0], column.narrow_rows(), <int32_t*> results.data)
+            character_lengths(table.decoder[0], column.narrow_rows(), <int32_t*> results.data, signals.interrupt[0])
+    signals.raise_error()
     return results
 
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "decode_table.hpp"
+#include "interrupt.hpp"
 #include "intrinsics.hpp"
 #include "isa.hpp"
 #include "port.hpp"
@@ -240,13 +241,18 @@ struct Occurrences {
     int64_t first = -1;
 };
 
-// Byte by byte. With `only_first` it stops at the first occurrence.
-inline Occurrences walk_text(const Needle& needle, const uint8_t* codes, size_t size,
-                             bool only_first) noexcept {
+// Byte by byte. With `only_first` it stops at the first occurrence, and in any case where it is interrupted.
+inline Occurrences walk_text(const Needle& needle, const uint8_t* codes, size_t size, bool only_first,
+                             Interrupt& interrupt) noexcept {
     Occurrences seen;
     size_t matched = 0;
     int64_t text = 0;
+    size_t asked = 0;
     for (size_t at = 0; at < size; at++) {
+        if (FSST_UNLIKELY(at - asked > kAskEvery)) {
+            asked = at;
+            if (interrupt.ask()) break;
+        }
         size_t index = codes[at];
         if (index == kEscape) {
             if (++at == size) break;
@@ -270,10 +276,10 @@ inline Occurrences walk_text(const Needle& needle, const uint8_t* codes, size_t 
 }
 
 // Whether a row's text contains the needle.
-inline bool contains(const Needle& needle, const uint8_t* codes, size_t size,
-                     const uint8_t* readable) noexcept {
+inline bool contains(const Needle& needle, const uint8_t* codes, size_t size, const uint8_t* readable,
+                     Interrupt& interrupt) noexcept {
     if (!walk_codes(needle, codes, size, readable)) return false;
-    return needle.size == needle.core || walk_text(needle, codes, size, true).count > 0;
+    return needle.size == needle.core || walk_text(needle, codes, size, true, interrupt).count > 0;
 }
 
 }  // namespace fsst

@@ -14,10 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -49,7 +49,7 @@ void run_together(size_t count, Interrupt& interrupt, const Work& work) {
                 running--;
                 finished.notify_one();
             });
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {  // std::system_error, or std::bad_alloc: the others must be joined
             {
                 const std::lock_guard<std::mutex> lock(mutex);
                 running--;

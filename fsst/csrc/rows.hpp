@@ -9,8 +9,8 @@
 
 namespace fsst {
 
-// Offset is int32_t or int64_t. Row i is data[offsets[i] .. offsets[i + 1]). All of data[0 .. offsets[count]) may
-// be read, the bytes in front of the first row too.
+// Offset is int32_t or int64_t. Row i is data[offsets[i] .. offsets[i + 1]). All of data[0 .. offsets[count])
+// may be read, the bytes in front of the first row too.
 template <class Offset>
 struct Rows {
     const uint8_t* data;

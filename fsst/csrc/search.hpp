@@ -130,13 +130,14 @@ class Search {
 
  public:
     Search(const Needle& needle, const Anchor& anchor, const Sure& sure, const Beginnings& beginnings,
-           const Rows<Offset>& rows, uint8_t* bits) noexcept
+           const Rows<Offset>& rows, uint8_t* bits, Interrupt& interrupt) noexcept
         : needle_(needle),
           anchor_(anchor),
           sure_(sure),
           beginnings_(beginnings),
           rows_(rows),
           bits_(bits),
+          interrupt_(interrupt),
           scanner_(anchor),
           sure_first_(sure.first),
           sure_second_(sure.second),
@@ -165,7 +166,7 @@ class Search {
     void set(size_t row) noexcept { bits_[row / 8] |= static_cast<uint8_t>(1u << row % 8); }
 
     bool row_contains(size_t row) const noexcept {
-        return contains(needle_, rows_.data + rows_.start(row), rows_.size(row), end_);
+        return contains(needle_, rows_.data + rows_.start(row), rows_.size(row), end_, interrupt_);
     }
 
     // Up to 64 codes as a scanner wants them, with a byte in front and all 64 there: a copy, filled up with
@@ -184,7 +185,12 @@ class Search {
         const uint8_t* const end = rows_.data + rows_.start(row_end);
         uint8_t copy[kStep + 1];
         size_t looks = 0;
+        const uint8_t* asked = at;
         while (at < end) {
+            if (FSST_UNLIKELY(static_cast<size_t>(at - asked) > kAskEvery)) {  // one row, a large one
+                asked = at;
+                if (interrupt_.ask()) return looks;
+            }
             uint64_t found = 0;
             if (at > begin_ && static_cast<size_t>(end - at) >= kStep) {
                 // SAFETY: whole steps of what is left, and a code before them.
@@ -435,6 +441,7 @@ class Search {
     const Beginnings& beginnings_;
     const Rows<Offset>& rows_;
     uint8_t* bits_;
+    Interrupt& interrupt_;
     Scanner scanner_;
     Scanner sure_first_;
     Scanner sure_second_;
@@ -446,7 +453,8 @@ class Search {
 
 // Sets a bit of `bits` (all zero before) for each row whose text contains the needle.
 template <class Offset>
-void match_rows(const Needle& needle, const Rows<Offset>& rows, uint8_t* bits, Isa isa) noexcept {
+void match_rows(const Needle& needle, const Rows<Offset>& rows, uint8_t* bits, Isa isa,
+                Interrupt& interrupt) noexcept {
     using namespace search_detail;
     if (rows.count == 0 || rows.total() == 0) return;
     // Of a small column an eighth will do.
@@ -464,7 +472,8 @@ void match_rows(const Needle& needle, const Rows<Offset>& rows, uint8_t* bits, I
             choose_sure(needle, rows, some, static_cast<size_t>(static_cast<double>(some) / a_row / 8) + 1);
     }
     const auto search = [&](auto kernels) {
-        Search<decltype(kernels), Offset>(needle, anchor, sure, beginnings, rows, bits).run(frequent);
+        Search<decltype(kernels), Offset>(needle, anchor, sure, beginnings, rows, bits, interrupt)
+            .run(frequent);
     };
 #if FSST_X86
     if (isa == Isa::avx512) {

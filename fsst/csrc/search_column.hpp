@@ -64,9 +64,9 @@ bool search_column(const DecodeTable& table, const Rows<Offset>& rows, std::stri
     Needle needle(used, reinterpret_cast<const uint8_t*>(needle_text.data()), needle_text.size(), isa);
     if (needle.size > needle.core) needle.make_fallback();
     const bool done = for_parts(rows, threads, interrupt, [&](const Rows<Offset>& part, size_t first) {
-        match_rows(needle, part, bits + first / 8, isa);
+        match_rows(needle, part, bits + first / 8, isa, interrupt);
     });
-    return done;
+    return done && !interrupt.stopped();
 }
 
 // How often rows whose bit is set contain the needle, or where first; others get `otherwise`.
@@ -80,18 +80,19 @@ bool locate_column(const DecodeTable& table, const Rows<Offset>& rows, std::stri
     Needle needle(used, reinterpret_cast<const uint8_t*>(needle_text.data()), needle_text.size(), isa);
     needle.make_fallback();
     const Length otherwise = static_cast<Length>(count ? 0 : -1);
-    return for_parts(rows, threads, interrupt, [&](const Rows<Offset>& part, size_t first) {
+    const bool done = for_parts(rows, threads, interrupt, [&](const Rows<Offset>& part, size_t first) {
         for (size_t row = 0; row < part.count; row++) {
             const bool in = (bits[(first + row) / 8] >> row % 8 & 1) != 0;
             Length result = otherwise;
             if (in) {
                 const Occurrences seen =
-                    walk_text(needle, part.data + part.start(row), part.size(row), !count);
+                    walk_text(needle, part.data + part.start(row), part.size(row), !count, interrupt);
                 result = static_cast<Length>(count ? seen.count : seen.first);
             }
             results[first + row] = result;
         }
     });
+    return done && !interrupt.stopped();
 }
 
 // A bit for each row that is equal to, begins with or ends in the constant.

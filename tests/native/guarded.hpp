@@ -1,5 +1,5 @@
-// Memory between two pages that can't be touched: a kernel that reads or writes one byte too far ends there, in
-// the machine code that users run, not only under a sanitizer.
+// Memory between two pages that can't be touched: a kernel that reads or writes one byte too far ends there,
+// in the machine code that users run, not only under a sanitizer.
 #pragma once
 
 #include <sys/mman.h>
@@ -32,7 +32,8 @@ inline Running running;
 
 inline void report_and_die(int) {
     std::fprintf(stderr, "%s: out of bounds; length %zu, instruction set %d, %s, tail %zu\n", running.kernel,
-                 running.length, static_cast<int>(running.isa), running.place.front ? "front" : "end", running.place.tail);
+                 running.length, static_cast<int>(running.isa), running.place.front ? "front" : "end",
+                 running.place.tail);
     std::_Exit(1);
 }
 
@@ -49,8 +50,7 @@ class Guarded {
     explicit Guarded(size_t capacity) {
         const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
         capacity_ = (capacity + 2 * kCanaries + page - 1) / page * page;
-        void* const all =
-            mmap(nullptr, capacity_ + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void* const all = mmap(nullptr, capacity_ + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         CHECK(all != MAP_FAILED);
         begin_ = static_cast<uint8_t*>(all) + page;
         CHECK(mprotect(begin_, capacity_, PROT_READ | PROT_WRITE) == 0);

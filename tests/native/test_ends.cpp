@@ -1,6 +1,7 @@
-// Every kernel with input and output that begin right behind, or end right before, a page that can't be touched: for
-// every length from 0 to 600, every number of bytes from the end to that page from 0 to 63, and every instruction
-// set that this processor has. Outputs are as large as each kernel's comment allows, and not a byte larger.
+// Every kernel with input and output that begin right behind, or end right before, a page that can't be
+// touched: for every length from 0 to 600, every number of bytes from the end to that page from 0 to 63, and
+// every instruction set that this processor has. Outputs are as large as each kernel's comment allows, and
+// not a byte larger.
 //
 // Results are compared with the slow twins, whose own bounds are looked after in the same way.
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace {
 
 constexpr size_t kLongest = 600;
 #if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kTailStep = 21;  // a sanitizer is slow, and what it sees does not depend on where memory ends
+constexpr size_t kTailStep =
+    21;  // a sanitizer is slow, and what it sees does not depend on where memory ends
 #else
 constexpr size_t kTailStep = 1;
 #endif
@@ -97,7 +99,8 @@ SymbolTable make_table(Kind kind) {
         if (kind == some && i < 200) add(table, letters(1 + i % 8, 'a', 3));
         if (kind == eights) add(table, letters(8, 'a', 20));
         // No byte value is free to be set aside.
-        if (kind == all_bytes) add(table, {static_cast<char>(i), static_cast<char>(i + 1), static_cast<char>(i + 3)});
+        if (kind == all_bytes)
+            add(table, {static_cast<char>(i), static_cast<char>(i + 1), static_cast<char>(i + 3)});
         if (kind == singles && i < 26) add(table, std::string(1, static_cast<char>('a' + i)));
         if (kind == chain && i < 48) add(table, std::string("abcabcab").substr(0, 1 + i % 8));
     }
@@ -162,7 +165,8 @@ struct Cut {
     Rows<Offset> at(Place place) const {
         std::vector<uint8_t> all(lead, kEscape);
         all.insert(all.end(), bytes.begin(), bytes.end());
-        return Rows<Offset>{data_memory.hold(all, place), offsets_memory.hold(offsets<Offset>(), place), count()};
+        return Rows<Offset>{data_memory.hold(all, place), offsets_memory.hold(offsets<Offset>(), place),
+                            count()};
     }
 };
 
@@ -210,7 +214,8 @@ Cut make_codes(const SymbolTable& table, size_t size, size_t longest, size_t esc
         }
     };
     while (cut.bytes.size() < size) {
-        for (size_t n = longest ? rng.below(longest + 1) : size; n > 0 && cut.bytes.size() < size; n--) code();
+        for (size_t n = longest ? rng.below(longest + 1) : size; n > 0 && cut.bytes.size() < size; n--)
+            code();
         if (longest) cut.add_row(cut.bytes.size());
     }
     if (cut.bytes.size() > size) {
@@ -337,7 +342,8 @@ void check_decompress(size_t kind, const Cut& cut, size_t length) {
             CHECK(measure_total(table, rows, isa).size == found.size);
             uint8_t* const text = out_memory.room<uint8_t>(want.size(), place);
             decode(table, rows.data + rows.start(0), rows.total(), text, want.size(), isa);
-            CHECK(std::equal(want.begin(), want.end(), text, [](char a, uint8_t b) { return uint8_t(a) == b; }));
+            CHECK(std::equal(want.begin(), want.end(), text,
+                             [](char a, uint8_t b) { return uint8_t(a) == b; }));
             CHECK(out_memory.untouched());
         });
     });
@@ -407,7 +413,8 @@ void check_picked_rows(size_t kind, const Cut& cut, size_t length) {
         CHECK(picked.ok() && static_cast<size_t>(picked.size) == want_codes);
         int64_t* const copied = ends_memory.room<int64_t>(count, place);
         copy_picked(rows, picks, count, out_memory.room<uint8_t>(want_codes + kCopyRoom, place), copied);
-        CHECK((count == 0 || static_cast<size_t>(copied[count - 1]) == want_codes) && ends_memory.untouched());
+        CHECK((count == 0 || static_cast<size_t>(copied[count - 1]) == want_codes) &&
+              ends_memory.untouched());
         CHECK(out_memory.untouched());
 
         const size_t last = cut.count() - 1;
@@ -434,11 +441,11 @@ void check_lengths(size_t kind, const Cut& cut, size_t length) {
         with_isas([&](Isa isa) {
             bool ascii;
             int32_t* const lengths = ends_memory.room<int32_t>(cut.count(), place);
-            CHECK(byte_lengths(*t.decoder, rows, lengths, isa, ascii).ok());
+            CHECK(byte_lengths(*t.decoder, rows, lengths, isa, ascii, never).ok());
             CHECK(std::equal(bytes.begin(), bytes.end(), lengths) && ends_memory.untouched());
         });
         int32_t* const lengths = ends_memory.room<int32_t>(cut.count(), place);
-        character_lengths(*t.decoder, rows, lengths);
+        character_lengths(*t.decoder, rows, lengths, never);
         CHECK(std::equal(characters.begin(), characters.end(), lengths) && ends_memory.untouched());
         uint64_t* const counted = ends_memory.room<uint64_t>(256, place, 0);
         count_codes(rows, counted);
@@ -492,8 +499,8 @@ void check_search(size_t kind, const Cut& cut, size_t length) {
     const Tables& t = tables(kind);
     const std::vector<uint8_t> bytes = some_needle(t.symbols, cut);
     const std::string needle_text(bytes.begin(), bytes.end());
-    const auto want =
-        bits_of(t.symbols, cut, [&](const std::string& s) { return s.find(needle_text) != std::string::npos; });
+    const auto want = bits_of(t.symbols, cut,
+                              [&](const std::string& s) { return s.find(needle_text) != std::string::npos; });
     const size_t last = cut.count() - 1;
     const std::string last_text = text_of(t.symbols, cut.row(last));
     at_places("match_rows", length, [&](Place place) {
@@ -504,13 +511,13 @@ void check_search(size_t kind, const Cut& cut, size_t length) {
             Needle needle(*t.decoder, text, bytes.size(), isa);
             needle.make_fallback();
             uint8_t* const bits = ends_memory.room<uint8_t>(want.size(), place, 0);
-            match_rows(needle, rows, bits, isa);
+            match_rows(needle, rows, bits, isa, never);
             CHECK(std::equal(want.begin(), want.end(), bits) && ends_memory.untouched());
             const uint8_t* const codes = rows.data + rows.start(last);
-            const Occurrences seen = walk_text(needle, codes, rows.size(last), false);
+            const Occurrences seen = walk_text(needle, codes, rows.size(last), false, never);
             CHECK((seen.first >= 0 ? static_cast<size_t>(seen.first) : std::string::npos) ==
                   last_text.find(needle_text));
-            CHECK(contains(needle, codes, rows.size(last), readable) == (seen.count > 0));
+            CHECK(contains(needle, codes, rows.size(last), readable, never) == (seen.count > 0));
         });
     });
 }
@@ -556,12 +563,14 @@ void check_like(size_t kind, const Cut& cut, size_t length) {
         const uint16_t* const parts = more_memory.hold(pattern, place);
         runs++;
         uint8_t* const bits = ends_memory.room<uint8_t>(want.size(), place, 0xFF);
-        CHECK(keep_like_rows(*t.decoder, rows, parts, pattern.size(), false, bits).ok());
-        for (size_t i = 0; i < cut.count(); i++) CHECK((bits[i / 8] >> i % 8 & 1) == (want[i / 8] >> i % 8 & 1));
+        const Isa isa = kIsas.back();
+        CHECK(keep_like_rows(*t.decoder, rows, parts, pattern.size(), false, bits, isa, never).ok());
+        for (size_t i = 0; i < cut.count(); i++)
+            CHECK((bits[i / 8] >> i % 8 & 1) == (want[i / 8] >> i % 8 & 1));
         CHECK(ends_memory.untouched());
-        const uint8_t* const plain =
-            out_memory.hold(std::vector<uint8_t>(whole.begin(), whole.begin() + std::min(whole.size(), length)), place);
-        is_like(parts, pattern.size(), plain, std::min(whole.size(), length), true);
+        const uint8_t* const plain = out_memory.hold(
+            std::vector<uint8_t>(whole.begin(), whole.begin() + std::min(whole.size(), length)), place);
+        is_like(parts, pattern.size(), plain, std::min(whole.size(), length), true, never);
     });
 }
 
@@ -588,7 +597,8 @@ void check_delta(size_t length) {
         CHECK(decode_delta<Int>(data, encoded.size(), header, back).ok());
         CHECK(std::equal(values.begin(), values.end(), back) && ends_memory.untouched());
         // Cut somewhere: an error, unless what is missing is not needed.
-        const std::vector<uint8_t> cut(encoded.begin(), encoded.begin() + static_cast<long>(rng.below(encoded.size())));
+        const std::vector<uint8_t> cut(encoded.begin(),
+                                       encoded.begin() + static_cast<long>(rng.below(encoded.size())));
         const uint8_t* const short_data = data_memory.hold(cut, place);
         if (!parse_delta<Int>(short_data, cut.size(), header).ok()) return;
         CHECK(!decode_delta<Int>(short_data, cut.size(), header, ends_memory.room<Int>(length, place)).ok());
@@ -619,7 +629,8 @@ void check_page(const Cut& cut, size_t length) {
             if (!good) continue;
             int32_t* const offsets = ends_memory.room<int32_t>(parsed.count + 1, place);
             CHECK(read_page_offsets(parsed, offsets).ok() == whole && ends_memory.untouched());
-            for (size_t i = 0; whole && i <= cut.count(); i++) CHECK(offsets[i] == cut.narrow[i] - cut.narrow[0]);
+            for (size_t i = 0; whole && i <= cut.count(); i++)
+                CHECK(offsets[i] == cut.narrow[i] - cut.narrow[0]);
         }
     });
 }
@@ -628,7 +639,8 @@ void check_level_runs(size_t length) {
     const unsigned width = static_cast<unsigned>(1 + rng.below(8));
     std::vector<uint8_t> levels(length);
     for (size_t i = 0; i < length; i++) {
-        levels[i] = i > 0 && rng.below(8) ? levels[i - 1] : static_cast<uint8_t>(rng.below(size_t{1} << width));
+        levels[i] =
+            i > 0 && rng.below(8) ? levels[i - 1] : static_cast<uint8_t>(rng.below(size_t{1} << width));
     }
     at_places("levels", length, [&](Place place) {
         runs++;
@@ -672,7 +684,8 @@ void check_offset_kernels(const Cut& cut, size_t length) {
         const uint8_t* const bits = more_memory.hold(validity, place);
         runs++;
         CHECK(check_offsets(rows.offsets, cut.count(), cut.lead + cut.bytes.size()).ok());
-        CHECK(cut.bytes.empty() || !check_offsets(rows.offsets, cut.count(), cut.lead + cut.bytes.size() - 1).ok());
+        CHECK(cut.bytes.empty() ||
+              !check_offsets(rows.offsets, cut.count(), cut.lead + cut.bytes.size() - 1).ok());
         CHECK(!nulls_hide_bytes(rows.offsets, cut.count(), bits, 0));
     });
 }
@@ -687,7 +700,8 @@ void check_table_bytes(size_t length) {
         CHECK(out_memory.untouched());
         SymbolTable parsed;
         std::vector<uint8_t> bytes(to, to + size);
-        CHECK(parse_parquet(data_memory.hold(bytes, place), size, parsed).ok() && parsed.count == table.count);
+        CHECK(parse_parquet(data_memory.hold(bytes, place), size, parsed).ok() &&
+              parsed.count == table.count);
         bytes.resize(std::min(size, length));
         CHECK(parse_parquet(data_memory.hold(bytes, place), bytes.size(), parsed).ok() == (length >= size));
         const SymbolTable in_order = in_cwida_order(table);
@@ -779,8 +793,8 @@ int main() {
         check_level_runs(length);
         check_table_bytes(length);
     }
-    // The lane encoder begins at 512 bytes; at 2048 a row is long; at 7 times that it fills all lanes. Lengths
-    // around those, a table at each.
+    // The lane encoder begins at 512 bytes; at 2048 a row is long; at 7 times that it fills all lanes.
+    // Lengths around those, a table at each.
     for (const size_t base : {size_t{500}, size_t{1700}, 7 * kStaged - 300}) {
         for (size_t more = 0; more <= kLongest; more += 7) {
             const size_t kind = more / 7 % kKinds;
@@ -793,6 +807,7 @@ int main() {
         }
     }
     for (size_t kind = 0; kind < kKinds; kind++) check_column(kind, 3 * kMinPartBytes + 100 + kind);
-    std::printf("ends: %llu runs, %zu instruction sets\n", static_cast<unsigned long long>(runs), kIsas.size());
+    std::printf("ends: %llu runs, %zu instruction sets\n", static_cast<unsigned long long>(runs),
+                kIsas.size());
     return 0;
 }

@@ -160,7 +160,7 @@ void compare(const SymbolTable& symbols, const Column& column, const std::string
         }
         std::vector<int64_t> lengths(count);
         bool ascii;
-        if (byte_lengths(table, rows, lengths.data(), isa, ascii).ok()) {
+        if (byte_lengths(table, rows, lengths.data(), isa, ascii, never).ok()) {
             for (size_t row = 0; row < count; row++) {
                 assert(lengths[row] == static_cast<int64_t>(texts[row].size()));
                 for (char byte : texts[row]) assert(!ascii || static_cast<uint8_t>(byte) < 0x80);

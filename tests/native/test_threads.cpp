@@ -1,5 +1,5 @@
-// Many threads with one table and one column at once, each of them over several threads itself: ThreadSanitizer
-// sees races, and every result is that of a single thread. `make threads` builds it for that.
+// Many threads with one table and one column at once, each of them over several threads itself:
+// ThreadSanitizer sees races, and every result is that of a single thread. `make threads` builds it for that.
 #include <atomic>
 #include <cstdio>
 #include <random>
@@ -73,19 +73,22 @@ Results work(const Shared& shared, Encoder& encoder, size_t threads, Interrupt& 
         measure_column(table, codes, text_ends.data() + 1, shared.isa, threads, interrupt);
     CHECK(measured.outcome.ok());
     results.text.resize(static_cast<size_t>(measured.outcome.size));
-    CHECK(decode_column(table, codes, measured, text_ends.data(), results.text.data(), true, shared.isa, threads,
-                        interrupt) == -1);
+    CHECK(decode_column(table, codes, measured, text_ends.data(), results.text.data(), true, shared.isa,
+                        threads, interrupt) == -1);
 
     results.found.resize((rows.count + 7) / 8);
     results.equal = results.found;
     CHECK(search_column(table, codes, "the", false, results.found.data(), shared.isa, threads, interrupt));
-    CHECK(compare_column(table, codes, "the other", Affix::prefix, true, results.equal.data(), threads, interrupt));
+    CHECK(compare_column(table, codes, "the other", Affix::prefix, true, results.equal.data(), threads,
+                         interrupt));
     results.located.resize(rows.count);
     CHECK(locate_column(table, codes, "the", false, true, results.found.data(), results.located.data(),
                         shared.isa, threads, interrupt));
     results.like = results.found;
     const std::vector<uint16_t> pattern{kAnything, 't', 'h', 'e', kOneCharacter, 'o', kAnything};
-    CHECK(keep_like_rows(table, codes, pattern.data(), pattern.size(), true, results.like.data()).ok());
+    CHECK(keep_like_rows(table, codes, pattern.data(), pattern.size(), true, results.like.data(), shared.isa,
+                         interrupt)
+              .ok());
     return results;
 }
 
