@@ -145,7 +145,7 @@ cdef extern from "csrc/decompress.hpp" namespace "fsst" nogil:
 
 
 cdef extern from "csrc/usage.hpp" namespace "fsst" nogil:
-    void count_codes[Offset](const Rows[Offset]& rows, uint64_t* uses) noexcept
+    void count_codes[Offset](const Rows[Offset]& rows, uint64_t* uses, Interrupt& interrupt) noexcept
 
 
 cdef extern from "csrc/parallel.hpp" namespace "fsst" nogil:
@@ -677,13 +677,15 @@ def first_invalid_utf8(data, offsets, bint wide, int64_t first, int64_t count, s
 def code_uses(data, offsets, bint wide, int64_t first, int64_t count):
     """How often each of the codes 0 to 255 is used; literals count nothing."""
     cdef Column column = open_column(data, offsets, wide, first, count)
+    cdef Signals signals = Signals()
     cdef uint64_t uses[256]
     memset(uses, 0, sizeof(uses))
     with nogil:
         if wide:
-            count_codes(column.wide_rows(), uses)
+            count_codes(column.wide_rows(), uses, signals.interrupt[0])
         else:
-            count_codes(column.narrow_rows(), uses)
+            count_codes(column.narrow_rows(), uses, signals.interrupt[0])
+    signals.raise_error()
     return [uses[code] for code in range(256)]
 
 
@@ -1459,10 +1461,12 @@ cdef extern from "csrc/search_column.hpp" namespace "fsst" nogil:
 
 cdef extern from "csrc/gather.hpp" namespace "fsst" nogil:
     Outcome check_picked[Offset](
-        const Rows[Offset]& rows, size_t data_size, const int64_t* indices, size_t count) noexcept
+        const Rows[Offset]& rows, size_t data_size, const int64_t* indices, size_t count,
+        Interrupt& interrupt) noexcept
     const size_t kCopyRoom
     void copy_picked[Offset](
-        const Rows[Offset]& rows, const int64_t* indices, size_t count, uint8_t* codes, int64_t* ends) noexcept
+        const Rows[Offset]& rows, const int64_t* indices, size_t count, uint8_t* codes, int64_t* ends,
+        Interrupt& interrupt) noexcept
 
 
 def open_rows(data, offsets, bint wide, int64_t first, int64_t count):
@@ -1640,8 +1644,13 @@ def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, 
     narrow.data, narrow.offsets, narrow.count = bytes.data, <const int32_t*> source.data + first, <size_t> count
     broad.data, broad.offsets, broad.count = bytes.data, <const int64_t*> source.data + first, <size_t> count
     cdef int64_t* at = <int64_t*> picked.data
+    cdef Signals signals = Signals()
     with nogil:
-        outcome = check_picked(broad, bytes.size, at, wanted) if wide else check_picked(narrow, bytes.size, at, wanted)
+        if wide:
+            outcome = check_picked(broad, bytes.size, at, wanted, signals.interrupt[0])
+        else:
+            outcome = check_picked(narrow, bytes.size, at, wanted, signals.interrupt[0])
+    signals.raise_error()
     check(outcome, "codes")
     cdef Buffer codes = allocate(<uint64_t> outcome.size + kCopyRoom)
     cdef Buffer code_ends = allocate((wanted + 1) * 8)
@@ -1649,12 +1658,12 @@ def gather(Table table, data, offsets, bint wide, int64_t first, int64_t count, 
     borders[0] = 0
     with nogil:
         if wide:
-            copy_picked(broad, at, wanted, codes.data, borders + 1)
+            copy_picked(broad, at, wanted, codes.data, borders + 1, signals.interrupt[0])
         else:
-            copy_picked(narrow, at, wanted, codes.data, borders + 1)
+            copy_picked(narrow, at, wanted, codes.data, borders + 1, signals.interrupt[0])
+    signals.raise_error()
     cdef Rows[int64_t] copied
     copied.data, copied.offsets, copied.count = codes.data, borders, wanted
-    cdef Signals signals = Signals()
     cdef Buffer ends = allocate((wanted + 1) * out_width)
     cdef Measured measured
     memset(ends.data, 0, out_width)

@@ -8,6 +8,7 @@
 #include "decode.hpp"
 #include "decode_table.hpp"
 #include "decompress_plain.hpp"
+#include "interrupt.hpp"
 #include "measure.hpp"
 #include "rows.hpp"
 
@@ -22,6 +23,7 @@ namespace gather_detail {
 constexpr size_t kStep = 8;
 constexpr size_t kOffsetsAhead = 32;  // rows; 16 and 8 to 64 and 32 are alike, none is 3 to 6 times slower
 constexpr size_t kCodesAhead = 16;
+constexpr size_t kAskRows = size_t{1} << 21;  // picked rows after which an interrupt is asked for
 constexpr uint64_t kFaulty = ~uint64_t{0};
 
 // Up to 8 codes of a row, `count` of them, the rest filled up with escapes.
@@ -152,10 +154,10 @@ Outcome decode_row(const DecodeTable& table, const Rows<Offset>& rows, size_t ro
 
 // Checks the offsets of the rows that `indices` pick, and that there are such rows; the other offsets may be
 // anything. For columns of which only a few rows are wanted. Outcome::size is how many bytes of codes they
-// have.
+// have. Where `interrupt` has been told to stop, here and below, nothing that is found means anything.
 template <class Offset>
-Outcome check_picked(const Rows<Offset>& rows, size_t data_size, const int64_t* indices,
-                     size_t count) noexcept {
+Outcome check_picked(const Rows<Offset>& rows, size_t data_size, const int64_t* indices, size_t count,
+                     Interrupt& interrupt) noexcept {
     Outcome found;
     const int64_t last = static_cast<int64_t>(rows.offsets[rows.count]);
     if (last < 0 || static_cast<uint64_t>(last) > data_size) {
@@ -167,6 +169,7 @@ Outcome check_picked(const Rows<Offset>& rows, size_t data_size, const int64_t* 
     }
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) {
+        if (FSST_UNLIKELY((i + 1) % gather_detail::kAskRows == 0) && interrupt.ask()) return found;
 #if defined(__GNUC__) || defined(__clang__)
         const size_t ahead = i + gather_detail::kOffsetsAhead;
         // The address may lie anywhere: a prefetch touches nothing.
@@ -221,10 +224,11 @@ constexpr size_t kCopyRoom = 16;
 
 template <class Offset>
 void copy_picked(const Rows<Offset>& rows, const int64_t* indices, size_t count, uint8_t* codes,
-                 int64_t* ends) noexcept {
+                 int64_t* ends, Interrupt& interrupt) noexcept {
     const uint8_t* const readable = rows.data + rows.start(rows.count);
     size_t total = 0;
     for (size_t i = 0; i < count; i++) {
+        if (FSST_UNLIKELY((i + 1) % gather_detail::kAskRows == 0) && interrupt.ask()) return;
         if (indices[i] >= 0) {
             const size_t row = static_cast<size_t>(indices[i]);
             const size_t size = rows.size(row);

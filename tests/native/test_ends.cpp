@@ -409,10 +409,11 @@ void check_picked_rows(size_t kind, const Cut& cut, size_t length) {
         decode_gather(table, rows, picks, count, text, want.size());
         CHECK(std::memcmp(want.data(), text, want.size()) == 0 && out_memory.untouched());
 
-        const Outcome picked = check_picked(rows, cut.lead + cut.bytes.size(), picks, count);
+        const Outcome picked = check_picked(rows, cut.lead + cut.bytes.size(), picks, count, never);
         CHECK(picked.ok() && static_cast<size_t>(picked.size) == want_codes);
         int64_t* const copied = ends_memory.room<int64_t>(count, place);
-        copy_picked(rows, picks, count, out_memory.room<uint8_t>(want_codes + kCopyRoom, place), copied);
+        copy_picked(rows, picks, count, out_memory.room<uint8_t>(want_codes + kCopyRoom, place), copied,
+                    never);
         CHECK((count == 0 || static_cast<size_t>(copied[count - 1]) == want_codes) &&
               ends_memory.untouched());
         CHECK(out_memory.untouched());
@@ -448,7 +449,7 @@ void check_lengths(size_t kind, const Cut& cut, size_t length) {
         character_lengths(*t.decoder, rows, lengths, never);
         CHECK(std::equal(characters.begin(), characters.end(), lengths) && ends_memory.untouched());
         uint64_t* const counted = ends_memory.room<uint64_t>(256, place, 0);
-        count_codes(rows, counted);
+        count_codes(rows, counted, never);
         CHECK(std::equal(uses.begin(), uses.end(), counted) && ends_memory.untouched());
     });
 }
