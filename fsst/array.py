@@ -719,7 +719,7 @@ def decompress_leaf(array: FsstArray, *, large: bool = False, threads: int = 1) 
         if not large:
             raise FsstError(
                 f"the column decompresses to {ends} bytes, more than the {_core.offset_limit} that type "
-                f"{value_type} holds: pass large=True to get large_{plain_type}, or decompress slices of the column"
+                f"{value_type} holds: fsst.decompress(column, large=True) makes it large_{plain_type}, or slices do"
             )
         plain_type = pa.large_string() if plain_type == pa.string() else pa.large_binary()
         text, ends = _core.decompress(table, *rows_of(storage), True, threads, utf8)

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
+from fsst import _core
 from fsst.errors import CorruptDataError, FsstError
 from fsst.thrift import BINARY, I32, I64, STRUCT, Items, Struct, read_struct, write_struct
 
@@ -42,7 +43,7 @@ CODECS = {name: number for number, name in CODEC_NAMES.items()} | {"uncompressed
 # Definition and repetition levels are kept in a byte each.
 MAX_LEVEL = 255
 # Page sizes are 32-bit integers in the headers.
-MAX_PAGE = 2**31 - 1
+MAX_PAGE = _core.offset_limit
 
 
 class UnsupportedError(FsstError):
