@@ -9,7 +9,7 @@ SOURCES := $(wildcard fsst/*.pyx fsst/csrc/*.hpp) setup.py pyproject.toml
 NATIVE := $(wildcard tests/native/*.cpp)
 FORMATTED := fsst/csrc/*.hpp tests/native/*.?pp benchmarks/native/*.cpp
 
-.PHONY: help benchmark test gate instructions lint format sanitize ends threads docs clean
+.PHONY: help benchmark test gate instructions lint format sanitize ends threads parallel large docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,8 @@ help:
 	@echo "make sanitize    the native checks under AddressSanitizer and UBSan, ends, threads"
 	@echo "make ends        every kernel as users run it, between pages that can't be touched"
 	@echo "make threads     many threads with one table and column, under ThreadSanitizer"
+	@echo "make parallel    the Python tests of columns, each in several threads at once"
+	@echo "make large       a column that does pass 2 GiB: 12 GB of memory, a minute or two"
 	@echo "make docs        run the examples in README, docs and docstrings"
 	@echo "make clean       remove what was built"
 
@@ -50,6 +52,16 @@ test: $(VENV)/built
 
 gate: $(VENV)/built
 	$(RUN) -m pytest benchmarks --benchmark-disable
+
+# Tests that make their own threads or processes, or switch what is global, are not among these: they would say
+# nothing more. Hypothesis draws from one source of examples, so its tests run once.
+PARALLEL := $(patsubst %,tests/test_%.py,array symbol_table rows codec compute convert cases delta page golden thrift train)
+
+parallel: $(VENV)/built
+	$(RUN) -m pytest -q -p no:doctest --parallel-threads=4 $(PARALLEL)
+
+large: $(VENV)/built
+	$(RUN) -m pytest -q -s -m large
 
 docs: $(VENV)/built
 	$(RUN) -m pytest tests/test_docs.py --doctest-modules fsst

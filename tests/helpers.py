@@ -69,7 +69,7 @@ def words(seed, count, lexicon=200):
     return [" ".join(rng.choices(known, k=rng.randint(1, 6))) for _ in range(count)]
 
 
-def run_python(code, **env):
+def run_python(code, timeout=120, **env):
     """Run `code` in a process of its own, warnings as errors; its output. Fails where it aborts or raises."""
     here = Path(__file__).parent
     paths = [str(here), str(Path(fsst.__file__).parent.parent)]
@@ -78,7 +78,7 @@ def run_python(code, **env):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **env},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=timeout,
         check=False,
     )
     assert result.returncode == 0, f"exit {result.returncode}\n{result.stdout}{result.stderr}"
