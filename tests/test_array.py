@@ -363,6 +363,7 @@ def test_ipc_stream_and_file(value_type, tmp_path):
         mapped["x"].chunk(0).validate(full=True)
 
 
+@pytest.mark.thread_unsafe(reason="looks at what the whole process has allocated")
 def test_memory_map_reads_rows_without_a_copy(tmp_path):
     column = fsst.compress(pa.array(words(2, 50_000)))
     (tmp_path / "file.arrow").write_bytes(ipc(pa.record_batch([column], ["x"])))
