@@ -154,6 +154,9 @@ class FsstType(pa.ExtensionType):  # type: ignore[misc]
             and self.storage_type == other.storage_type
         )
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # pyarrow's own does not ask __eq__
+
     def __hash__(self) -> int:
         return hash((self._symbol_table, self._value_type, self.storage_type))
 

@@ -286,7 +286,8 @@ def _plain(text: Any, ends: np.ndarray) -> Any:
     """PLAIN: each value with its length, 4 bytes, in front. Joining such pairs is what makes that."""
     count = len(ends) - 1
     fours = np.arange(0, 4 * count + 1, 4, dtype=np.int32)
-    lengths = pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(fours), pa.py_buffer(np.diff(ends))], 0)
+    sizes = pa.py_buffer(np.diff(ends).astype("<i4", copy=False))
+    lengths = pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(fours), sizes], 0)
     values = pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(text)], 0)
     joined = pc.binary_join_element_wise(lengths, values, b"").buffers()[2]
     return memoryview(b"" if joined is None else joined)[: len(text) + 4 * count]

@@ -52,7 +52,7 @@ def test_types_are_equal_where_table_value_type_and_storage_are():
     types += [FsstType(TABLE, pa.binary(4)), FsstType(TABLE, pa.binary(5)), FsstType(SymbolTable([b"a"]))]
     for i, one in enumerate(types):
         for j, other in enumerate(types):
-            assert (one == other) == (i == j), (one, other)
+            assert (one == other) == (i == j) != (one != other), (one, other)
             assert (pa.field("x", one) == pa.field("x", other)) == (i == j)
     assert len(set(types)) == len(types)
     same = FsstType(SymbolTable(TABLE.symbols), pa.string())

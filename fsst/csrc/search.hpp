@@ -345,6 +345,8 @@ class Search {
     // At least 57 bits of the map from bit `begin` on.
     static uint64_t load_word(const uint64_t* map, size_t begin) noexcept {
         // SAFETY: the map has a word more than there are codes.
+        if (FSST_BIG_ENDIAN)  // a word's first byte is its highest there
+            return map[begin / 64] >> begin % 64 | map[begin / 64 + 1] << 1 << (63 - begin % 64);
         return load_le<uint64_t>(reinterpret_cast<const uint8_t*>(map) + begin / 8) >> begin % 8;
     }
 
