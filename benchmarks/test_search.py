@@ -187,6 +187,7 @@ def test_binary_length(figures: dict[str, Figures]) -> None:
     assert geomean(text.lengths() for text in figures.values()) > LENGTH_MEAN
 
 
+@pytest.mark.kind(103)
 @pytest.mark.parametrize("name", SMALL)
 def test_1000_rows(figures: dict[str, Figures], name: str) -> None:
     small = [text.small() for text in figures.values()]
@@ -194,6 +195,7 @@ def test_1000_rows(figures: dict[str, Figures], name: str) -> None:
     assert geomean(found) > SMALL[name], found
 
 
+@pytest.mark.kind(103)
 def test_reader(figures: dict[str, Figures]) -> None:
     assert min(text.reader() for text in figures.values()) > READER
 

@@ -9,6 +9,7 @@ EXPECTED = json.loads(sizes.EXPECTED.read_text())
 COLUMNS = sizes.invented()
 
 
+@pytest.mark.kind(18, 107)
 @pytest.mark.parametrize("effort", sizes.EFFORTS)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_size(name: str, effort: str) -> None:

@@ -126,6 +126,7 @@ def test_decompress_beats_its_slow_twin(text: Prepared, plain: Callable[..., Cal
     assert speed_ratio(text.decompress, plain(text.decompress)) > thresholds.DECOMPRESS_OVER_PLAIN
 
 
+@pytest.mark.kind(107)
 def test_decompress_against_a_copy(text: Prepared) -> None:
     half = len(text.column) // 2
     halves = [text.column.slice(0, half), text.column.slice(half)]
@@ -139,6 +140,7 @@ def test_compress_against_zstd(text: Prepared) -> None:
     assert speed_ratio(text.compress, lambda: zstd.compress(raw)) > thresholds.COMPRESS_OVER_ZSTD
 
 
+@pytest.mark.kind(108)
 def test_decompress_against_its_kernel(text: Prepared) -> None:
     _, offsets, codes = text.compressed.storage.buffers()
     rows = (False, 0, len(text.compressed), False, 1, True)  # the last: check UTF-8, as for any string column
@@ -149,6 +151,7 @@ def test_decompress_against_its_kernel(text: Prepared) -> None:
     assert ratio > thresholds.DECOMPRESS_OVER_KERNEL
 
 
+@pytest.mark.kind(101, 102, 108)
 def test_small_columns_cost_little_outside_kernels() -> None:
     column = pa.array([f"row {i}" for i in range(1000)])
     table = fsst.train(column)

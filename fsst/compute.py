@@ -331,6 +331,8 @@ _IS_PREFIX = re.compile(rb"((?:[^%_]*[^\\%_])?)%+", re.DOTALL)
 _IS_SUFFIX = re.compile(rb"%+([^%_]*)", re.DOTALL)
 
 _ANY_CHARACTER, _ANYTHING = 256, 257
+# Parts between two % up to which rows are tried from each byte on. pyarrow takes a time that does not depend on it.
+_MOST_TRIED = 64
 
 
 @lru_cache(maxsize=64)
@@ -356,6 +358,15 @@ def _like_parts(pattern: bytes) -> tuple[tuple[int, ...], bytes]:
     return tuple(parts), max(pieces, key=len).encode("latin-1")
 
 
+def _is_laborious(pattern: bytes) -> bool:
+    """Whether rows would be tried with more than `_MOST_TRIED` parts again and again."""
+    if any(form.fullmatch(pattern) for form in (_IS_SUBSTRING, _IS_PREFIX, _IS_SUFFIX)):
+        return False
+    parts, _ = _like_parts(pattern)
+    longest = max(map(len, "".join(map(chr, parts)).split(chr(_ANYTHING))))
+    return _ANYTHING in parts and longest > _MOST_TRIED
+
+
 def match_like(
     strings: Any, /, pattern: Any = None, *, ignore_case: bool = False, options: Any = None, threads: int | None = 1
 ) -> Any:
@@ -364,7 +375,7 @@ def match_like(
     ``%`` stands for anything, ``_`` for one character (one byte of a binary column), and a backslash takes the
     next character as it is. On the codes: patterns that begin with, end in or contain one string are searched
     as that; of others the longest piece is, and rows that contain it are decompressed one at a time. With
-    `ignore_case` the others go run by run.
+    `ignore_case`, and with more than 64 bytes between two ``%``, the others go run by run.
 
     Examples
     --------
@@ -390,7 +401,7 @@ def match_like(
         text = _pattern_bytes(pattern)
         # pyarrow's expressions above do not match bytes that are not UTF-8.
         odd = text is None or not _is_utf8(text)
-        if odd or options is not None or (ignore_case and not _is_search(text)):
+        if odd or options is not None or (ignore_case and not _is_search(text)) or _is_laborious(text or b""):
 
             def plainly(array: pa.Array) -> Any:
                 if options is not None:

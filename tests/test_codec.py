@@ -18,6 +18,7 @@ OFFSETS = [np.int32, np.int64]
 TABLE = SymbolTable([b"a", b"abc", b"abcdefgh"])
 
 
+@pytest.mark.kind(81, 86, 88)
 @given(case=strategies.tables_and_rows(), dtype=st.sampled_from(OFFSETS), first=st.integers(0, 9))
 def test_codes_are_the_oracles(case, dtype, first):
     symbols, rows = case
@@ -32,6 +33,7 @@ def test_codes_are_the_oracles(case, dtype, first):
     assert bytes(again) == b"".join(rows) and again_offsets[0] == 0
 
 
+@pytest.mark.kind(20, 21, 23)
 @given(case=strategies.tables_and_rows(), dtype=st.sampled_from(OFFSETS), first=st.integers(0, 9))
 def test_text_is_the_oracles(case, dtype, first):
     """Any bytes, taken for codes."""

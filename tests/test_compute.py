@@ -5,6 +5,7 @@ any other, with nulls, slices and chunks.
 """
 
 import re
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -158,6 +159,7 @@ def same(name, column, *arguments, **options):
 # --- Properties: one for every function ---
 
 
+@pytest.mark.kind(71, 74, 75)
 @pytest.mark.parametrize("name", ["match_substring", "starts_with", "ends_with", "find_substring", "count_substring"])
 @given(columns_and_patterns(), st.booleans())
 def test_pattern(name, drawn, ignore_case):
@@ -174,6 +176,7 @@ def test_pattern_of_other_types(name, drawn):
 LIKE_PIECES = ["%", "_", "\\", "\\%", "\\_", "a", "b", "é", "日", "\n", "%%", "a%", "\u017f"]
 
 
+@pytest.mark.kind(70)
 @given(
     columns(),
     st.lists(st.sampled_from(LIKE_PIECES), max_size=6).map("".join) | st.just(b"_\xff%"),
@@ -196,6 +199,15 @@ def test_like_around_what_is_there(drawn, data):
     same("match_like", column, full)
 
 
+def test_like_takes_no_longer_for_patterns_that_nearly_match():
+    column = fsst.compress(["a" * 2_000_000, "a" * 600 + "xb", None, "b"])
+    begun = time.process_time()
+    for pattern in ("%" + "a" * 500 + "_b%", "%" + "a_" * 300 + "b%", "%" + "a" * 64 + "_b%", "%" + "a" * 64 + "_%b"):
+        same("match_like", column, pattern)
+    assert time.process_time() - begun < 1.5  # trying each place anew takes 4 s and more
+
+
+@pytest.mark.kind(72)
 @pytest.mark.parametrize("pattern", ["a+b", "^a", "b$", "(", ".", ""])
 @given(column=columns(SEARCHED + OTHERS), ignore_case=st.booleans())
 def test_regex(column, pattern, ignore_case):
@@ -211,6 +223,7 @@ def test_lengths(name, column):
 COMPARISONS = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 
 
+@pytest.mark.kind(47, 71, 74, 75)
 @pytest.mark.parametrize("name", COMPARISONS)
 @given(columns_and_patterns(SEARCHED + OTHERS), st.data())
 def test_comparison(name, drawn, data):
@@ -226,6 +239,7 @@ def test_comparison(name, drawn, data):
     assert getattr(fc, name)(other, column).equals(expected)
 
 
+@pytest.mark.kind(47, 75)
 @pytest.mark.parametrize("name", COMPARISONS)
 @given(columns(), st.randoms(use_true_random=False), st.booleans(), st.booleans())
 def test_comparison_of_columns(name, column, random, compressed, chunked):
@@ -264,6 +278,7 @@ def test_min_max(column, skip_nulls, min_count):
     same("min_max", column, skip_nulls=skip_nulls, min_count=min_count)
 
 
+@pytest.mark.kind(72, 74)
 @pytest.mark.parametrize("name", ["unique", "value_counts", "dictionary_encode"])
 @given(columns(SEARCHED + OTHERS))
 def test_distinct(name, column):

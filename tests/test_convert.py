@@ -30,6 +30,7 @@ def round_trip(data, **options):
 # --- Value types ---
 
 
+@pytest.mark.kind(67)
 @pytest.mark.parametrize("value_type", VALUE_TYPES, ids=str)
 def test_value_types(value_type):
     plain = pa.array(values_of(value_type), value_type)
@@ -57,6 +58,7 @@ def test_fixed_size_binary(width):
     round_trip(pa.array([], pa.binary(width)))
 
 
+@pytest.mark.kind(63, 65, 66)
 @pytest.mark.parametrize("value_type", [*VALUE_TYPES, pa.binary(3)], ids=str)
 @pytest.mark.parametrize("index_type", [pa.int8(), pa.uint32(), pa.int64()], ids=str)
 def test_dictionaries_become_their_plain_values(value_type, index_type):
@@ -313,6 +315,7 @@ def lists_hiding(make_type, offset_type):
     )
 
 
+@pytest.mark.kind(57, 58, 59)
 @pytest.mark.parametrize(
     "hiding",
     [
@@ -363,6 +366,7 @@ def test_null_parents_hide_children(hiding):
             assert b"\0" not in stored_codes(leaf), "a hidden child is stored"
 
 
+@pytest.mark.kind(52, 58, 60, 61)
 @given(column=strategies.columns(), lists=strategies.columns([pa.string()]))
 def test_lists_and_structs_of_any_column(column, lists):
     column = column if isinstance(column, pa.Array) else column.combine_chunks()

@@ -43,6 +43,7 @@ def usual_fingerprint():
     return fingerprint(1, PYTHONHASHSEED="0")
 
 
+@pytest.mark.kind(16)
 @pytest.mark.parametrize(
     ("threads", "env"),
     [
@@ -90,6 +91,7 @@ def test_equal_strings_have_equal_codes_wherever_they_stand():
     assert len(set(codes.values())) == len(codes)
 
 
+@pytest.mark.kind(18)
 def test_chunks_do_not_matter():
     rows = [None if row % 11 == 0 else text for row, text in enumerate(BIG)]
     whole = fsst.compress(pa.array(rows))

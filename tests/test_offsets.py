@@ -25,6 +25,7 @@ def scaled(code):
     run_python(START + code, FSST_TEST_OFFSET_LIMIT="65535")
 
 
+@pytest.mark.case(31)
 def test_codes_past_the_limit_widen_the_storage():
     scaled("""
 for value_type in (pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(100)):
@@ -92,6 +93,7 @@ for value_type in (pa.large_string(), pa.large_binary()):
 """)
 
 
+@pytest.mark.case(32)
 def test_views_are_split_over_buffers():
     # cases.md, case 32.
     scaled("""
@@ -133,6 +135,7 @@ with pytest.raises(FsstError, match="large_string"):
 """)
 
 
+@pytest.mark.case(34)
 def test_pieces_that_fit_one_by_one_stay_chunks():
     # cases.md, case 34: three chunks that fit, but not together.
     scaled("""

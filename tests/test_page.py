@@ -38,6 +38,7 @@ def test_the_worked_examples_of_the_proposal():
     assert decode_data_page(EXAMPLE, TABLE, 4, compressed=False).equals(pa.array(PAGE_ROWS, pa.binary()))
 
 
+@pytest.mark.kind(94)
 @given(case=strategies.tables_and_rows(), times=st.sampled_from([1, 1, 30]))
 def test_pages_are_the_oracles(case, times):
     symbols, rows = case
@@ -129,6 +130,7 @@ def agree_with_the_oracle(page, num_values, symbols=PAGE_SYMBOLS):
         assert codes_of(decode_data_page(page, table, num_values)) == expected
 
 
+@pytest.mark.kind(25, 27, 30, 56)
 @pytest.mark.parametrize("delta", [False, True])
 def test_every_byte_flipped_and_every_cut(delta):
     codes = [reference.compress(PAGE_SYMBOLS, row) for row in PAGE_ROWS] * 10
@@ -142,6 +144,7 @@ def test_every_byte_flipped_and_every_cut(delta):
         agree_with_the_oracle(page, num_values)
 
 
+@pytest.mark.kind(25, 27, 30, 56)
 @given(data=st.binary(max_size=50), count=st.integers(0, 3), delta=st.integers(0, 1), size=st.integers(-1, 20))
 def test_any_bytes(data, count, delta, size):
     header = bytes([delta]) + count.to_bytes(4, "little") + size.to_bytes(4, "little", signed=True)
@@ -149,6 +152,7 @@ def test_any_bytes(data, count, delta, size):
     agree_with_the_oracle(data, count)
 
 
+@pytest.mark.case(27)
 def test_flipping_the_width_of_a_miniblock_is_an_error():
     """Not other strings (duckdb PR #24016)."""
     column = fsst.compress(words(1, 500))
@@ -205,6 +209,7 @@ def test_rows_of_a_page():
         page[1:2]
 
 
+@pytest.mark.kind(103, 104)
 def test_only_the_rows_taken_are_looked_at():
     page = DataPage(reference.write_page([b"\0", b"\x77", b"\1"]), TABLE, 3)
     assert page.take([2, 0], compressed=False).to_pylist() == [b"/data", b"/page"]
@@ -258,6 +263,7 @@ def as_bytes(values):
     return [value.encode() if isinstance(value, str) else value for value in values]
 
 
+@pytest.mark.kind(7, 9, 11, 12, 49, 53, 81)
 @given(
     column=strategies.columns(),
     page_bytes=st.integers(1, 120),
@@ -361,6 +367,7 @@ FORCED = {
 }
 
 
+@pytest.mark.case(82)
 @pytest.mark.parametrize("rows", FORCED.values(), ids=FORCED.keys())
 @pytest.mark.parametrize("fallback", [True, False])
 def test_fsst_forced_where_it_would_not_be_chosen(rows, fallback):
@@ -372,6 +379,7 @@ def test_fsst_forced_where_it_would_not_be_chosen(rows, fallback):
 # --- Cases ---
 
 
+@pytest.mark.case(7)
 def test_nulls_after_a_full_page():
     """duckdb PR #5042."""
     rows = [b"v%05d" % i for i in range(2500)] + [None] * 5000
@@ -381,6 +389,7 @@ def test_nulls_after_a_full_page():
         assert len(encoded) > 1
 
 
+@pytest.mark.case(9)
 def test_a_page_is_sized_from_its_own_rows():
     """duckdb #5675: one long row, then short ones mixed with nulls."""
     rows = random_rows(1, 60_000) + [b"x", None] * 10_000
@@ -390,6 +399,7 @@ def test_a_page_is_sized_from_its_own_rows():
         assert next(iter(encoded)).values == 1 and len(encoded) <= 4
 
 
+@pytest.mark.case(11)
 def test_a_value_larger_than_a_page():
     """duckdb PR #23341."""
     rows = random_rows(1, 9_000)
@@ -399,6 +409,7 @@ def test_a_value_larger_than_a_page():
     read_back(encode([rows * 3], page_bytes=16_384, fallback=False), rows * 3, 16_384)
 
 
+@pytest.mark.case(12, 83, 84)
 @pytest.mark.parametrize("rows", [1023, 1024, 1025, 2048, 4096])
 def test_no_empty_page_at_a_boundary(rows):
     """duckdb PR #18203, lance #4079 and PR #4775."""
@@ -412,6 +423,7 @@ def test_no_empty_page_at_a_boundary(rows):
     assert len(encode([texts], page_bytes=whole.page_sizes[0] - 1)) == 2
 
 
+@pytest.mark.case(53)
 def test_nulls_in_one_page_only():
     """lance PR #5074."""
     encoded = encode([["a", None], ["b", "c"]], page_rows=2, fallback=False)
@@ -419,6 +431,7 @@ def test_nulls_in_one_page_only():
     read_back(encoded, [b"a", None, b"b", b"c"], page_rows=2)
 
 
+@pytest.mark.case(81)
 @pytest.mark.parametrize("size", [0, 1, 2, 7, 8, 9, 511, 512, 513, 4 * 2**20 - 1, 4 * 2**20, 4 * 2**20 + 1])
 def test_sizes_with_fsst_forced(size):
     """lance #2858."""
@@ -427,6 +440,7 @@ def test_sizes_with_fsst_forced(size):
         read_back(encode([rows], fallback=False, page_bytes=page_bytes), rows, page_bytes)
 
 
+@pytest.mark.case(94)
 def test_offsets_take_less_than_a_byte_a_row():
     """vortex PR #952: 32-bit offsets outweigh short codes."""
     page = encode_data_page(column_of_codes(PAGE_SYMBOLS, [b"\0\1\2\3\4\5"] * 100_000, pa.binary()))
@@ -471,6 +485,7 @@ def test_corrupt_batches():
         encoder.finish()
 
 
+@pytest.mark.case(31)
 def test_columns_beyond_32_bit_offsets():
     """Scaled: offsets end at 1000."""
     output = run_python(

@@ -122,6 +122,7 @@ ENCODINGS = [None, "PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"]
 # --- There and back ----------------------------------------------------------------------------
 
 
+@pytest.mark.kind(89, 90)
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("codec", ["none", "snappy", "zstd", "lz4", "gzip", "brotli"])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
@@ -256,6 +257,7 @@ def tables(draw):
     return pa.table(columns, names=[f"c{i}" for i in range(len(kinds))])
 
 
+@pytest.mark.kind(52, 57, 58, 59, 60, 61, 82)
 @given(
     tables(),
     st.sampled_from(["1.0", "2.0"]),
@@ -374,6 +376,7 @@ def test_columns_that_are_fsst_stay_as_they_are():
 # --- Symbol tables -----------------------------------------------------------------------------
 
 
+@pytest.mark.kind(101)
 def test_row_groups_share_a_table_where_they_are_alike():
     table = pa.table({"text": words(1, 20_000)})
     file = io.BytesIO()
@@ -572,6 +575,7 @@ def test_pyarrow_opens_the_file_and_reads_its_other_columns():
         file.read(["text"])
 
 
+@pytest.mark.case(90)
 @pytest.mark.parametrize("encoding", [10, 11])
 @pytest.mark.parametrize("codec", [None, "zstd", "snappy"])
 def test_a_file_written_by_hand(encoding, codec):

@@ -54,6 +54,7 @@ def test_the_pieces_are_good():
     assert section() in FIRST
 
 
+@pytest.mark.case(30)
 @pytest.mark.parametrize("codec", [1, 2, 4, 6, 7])
 def test_pages_that_claim_to_be_huge_take_no_memory(codec):
     name = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}[codec]
@@ -92,6 +93,7 @@ def refused_or_read(data):
         raise AssertionError(f"an error that does not say where: {error!r}") from error
 
 
+@pytest.mark.kind(56)
 def test_a_file_that_is_cut_is_refused_at_any_length():
     for data in (SMALL, transcoded()):
         for length in range(len(data)):
@@ -108,6 +110,7 @@ def transcoded():
     return file.getvalue()
 
 
+@pytest.mark.kind(30, 56)
 def test_any_byte_may_be_wrong():
     rng = random.Random(1)
     for data in (SMALL, transcoded()):

@@ -22,6 +22,7 @@ def one(drawn):
     return drawn, fsst.compress(drawn)
 
 
+@pytest.mark.kind(46, 77)
 @given(columns(), st.data())
 def test_rows_by_number(drawn, data):
     plain, column = one(drawn)
@@ -63,6 +64,7 @@ def test_slices(drawn, cut):
     assert column.reader()[cut] == plain.to_pylist()[cut]
 
 
+@pytest.mark.kind(77)
 @given(columns())
 def test_reader(drawn):
     plain, column = one(drawn)

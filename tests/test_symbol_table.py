@@ -206,6 +206,7 @@ def test_worked_example_of_the_proposal():
         assert table.decompress(bytes.fromhex(codes)) == text
 
 
+@pytest.mark.kind(86, 88)
 @given(symbols=strategies.symbols())
 def test_parquet_is_the_oracles(symbols):
     ordered = reference.parquet_order(symbols)
@@ -215,6 +216,7 @@ def test_parquet_is_the_oracles(symbols):
     assert list(SymbolTable.from_bytes(table.to_bytes()).symbols) == ordered
 
 
+@pytest.mark.kind(86, 88)
 @given(symbols=strategies.symbols())
 def test_cwida_is_the_oracles(symbols):
     ordered = reference.cwida_order(symbols)
@@ -297,6 +299,7 @@ def test_every_truncation_is_refused(format, data):
         SymbolTable.from_bytes(data + b"\0", format)
 
 
+@pytest.mark.kind(24, 26)
 @pytest.mark.parametrize(("format", "data"), CASES)
 def test_every_corruption_of_a_byte_is_refused_or_kept(format, data):
     """A table that reads is one that says the same again: no field is passed over."""
@@ -311,6 +314,7 @@ def test_every_corruption_of_a_byte_is_refused_or_kept(format, data):
             assert table.to_bytes(format) == changed, (at, byte)
 
 
+@pytest.mark.kind(24, 26)
 @given(data=st.binary(max_size=60), format=st.sampled_from(["parquet", "cwida"]))
 def test_any_bytes_are_a_table_or_corrupt(data, format):
     read = reference.read_parquet if format == "parquet" else reference.read_cwida

@@ -51,6 +51,7 @@ def total(table, rows):
     return sum(len(table.compress(row)) for row in rows if row) + len(table.to_bytes())
 
 
+@pytest.mark.kind(17, 19, 78, 80)
 @pytest.mark.parametrize("effort", EFFORTS)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_any_column_gives_a_good_table(name, effort):
@@ -65,6 +66,7 @@ def test_any_column_gives_a_good_table(name, effort):
             assert table.decompress(table.compress(row)) == row
 
 
+@pytest.mark.kind(98, 99)
 @pytest.mark.parametrize("effort", EFFORTS)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_table_never_costs_more_than_it_saves(name, effort):
@@ -73,6 +75,7 @@ def test_a_table_never_costs_more_than_it_saves(name, effort):
     assert total(table, rows) <= total(SymbolTable(), rows)
 
 
+@pytest.mark.kind(19, 78, 80, 99)
 @given(rows=st.lists(st.none() | strategies.texts(), max_size=30), effort=st.sampled_from(EFFORTS))
 @settings(max_examples=30)
 def test_small_columns_of_any_kind(rows, effort):
@@ -90,6 +93,7 @@ def test_nothing_to_learn_is_an_empty_table(name, effort):
     assert fsst.train(pa.array(COLUMNS[name], pa.binary()), effort=effort) == SymbolTable()
 
 
+@pytest.mark.kind(99)
 @pytest.mark.parametrize("effort", EFFORTS)
 @pytest.mark.parametrize("name", ["40 short rows", "one row", "prefixes", "one value", "ab and ba"])
 def test_each_symbol_pays_for_itself(name, effort):

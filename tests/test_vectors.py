@@ -42,6 +42,7 @@ def test_the_table_is_read(vectors):
     assert list(table.symbols) == reference.read_cwida(exported(vectors))
 
 
+@pytest.mark.kind(88)
 def test_codes_decode_to_the_strings(vectors):
     table = SymbolTable.from_bytes(exported(vectors), "cwida")
     assert [table.decompress(row) for row in codes(vectors)] == strings(vectors)
