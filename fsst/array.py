@@ -726,7 +726,13 @@ def decompress_leaf(array: FsstArray, *, large: bool = False, threads: int = 1) 
             )
         plain_type = pa.large_string() if plain_type == pa.string() else pa.large_binary()
         text, ends = _core.decompress(table, *rows_of(storage), True, threads, utf8)
-    buffers = [validity_of(storage), pa.py_buffer(ends), pa.py_buffer(text)]
+    data = pa.py_buffer(text)
+    if pa.types.is_fixed_size_binary(value_type):
+        # Before room is made for rows of a width that only the metadata knows.
+        size = value_type.byte_width * (len(array) - storage.null_count)
+        if data.size != size:
+            raise CorruptDataError(f"rows of type {value_type} have {size} bytes, the codes decompress to {data.size}")
+    buffers = [validity_of(storage), pa.py_buffer(ends), data]
     plain = pa.Array.from_buffers(plain_type, len(array), buffers, storage.null_count)
     try:
         return plain if plain_type == value_type else _as_value_type(plain, value_type)
