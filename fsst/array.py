@@ -356,6 +356,23 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         assert isinstance(kept, FsstArray)
         return kept
 
+    def drop_null(self) -> FsstArray:
+        """The rows that are not null. Offsets are checked, see `take`."""
+        self.opened()
+        kept = super().drop_null()
+        assert isinstance(kept, FsstArray)
+        return kept
+
+    def equals(self, other: pa.Array) -> bool:
+        """Whether type, nulls and codes are equal. Offsets are checked, see `take`."""
+        _open_both(self, other)
+        return bool(super().equals(other))
+
+    def diff(self, other: pa.Array) -> str:
+        """What is different, in codes, as `pyarrow.Array.diff` tells it. Offsets are checked, see `take`."""
+        _open_both(self, other)
+        return str(super().diff(other))
+
     def decompress_rows(self, indices: Any) -> pa.Array:
         """The rows of these numbers, decompressed: ``decompress(column.take(indices))`` in one go.
 
@@ -572,6 +589,13 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
             for number, value in zip(numbers, values, strict=True)
         )
         return f"<p><b>FsstArray</b> of {self.value_type}: {self._summary()}</p><table>{cells}</table>"
+
+
+def _open_both(*arrays: pa.Array) -> None:
+    # pyarrow compares the bytes that offsets lead to, wherever that is.
+    for array in arrays:
+        if isinstance(array, FsstArray):
+            array.opened()
 
 
 def _from_end(rows: pa.Array, count: int) -> pa.Array:

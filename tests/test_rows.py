@@ -157,6 +157,7 @@ def test_corrupt_rows_are_refused_alone():
 
 
 def test_offsets_that_lead_astray():
+    good = fsst.compress(["a", "b", "c"])
     for offsets in ([0, 9, 3, 5], [0, 5, 3, 5], [-4, 1, 2, 5], [0, 1, 2, 9]):
         buffers = [None, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"\0" * 5)]
         try:
@@ -166,17 +167,24 @@ def test_offsets_that_lead_astray():
         column = fsst.FsstArray.from_storage(fsst.FsstType(fsst.SymbolTable([b"a"])), storage)
         reader = column.reader()
         for row in range(3):
-            good = 0 <= offsets[row] <= offsets[row + 1] <= 5
-            if good:
+            if 0 <= offsets[row] <= offsets[row + 1] <= 5:
                 assert reader[row] == "a" * (offsets[row + 1] - offsets[row])
             else:
                 with pytest.raises(CorruptDataError, match="offset"):
                     reader[row]
                 with pytest.raises(CorruptDataError):
                     column.decompress_rows([row])
-        for pick in (lambda c: c.take([0]), lambda c: c.filter(pa.array([True] * 3)), lambda c: c[::-1]):
+        for work in (
+            lambda c: c.take([0]),
+            lambda c: c.filter(pa.array([True] * 3)),
+            lambda c: c[::-1],
+            lambda c: c.drop_null(),
+            lambda c: c.equals(c.slice(0)),
+            lambda c: c.diff(good),
+            lambda c: good == c,
+        ):
             with pytest.raises(CorruptDataError):
-                pick(column)
+                work(column)
 
 
 def test_fixed_size_rows_of_another_size():
