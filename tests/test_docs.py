@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 # Pages without examples: they describe bytes, or results of commands.
-PROSE = {"performance.md", "internals.md"}
+PROSE = {"performance.md", "internals.md", "reliability.md"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
