@@ -9,7 +9,7 @@ SOURCES := $(wildcard fsst/*.pyx fsst/csrc/*.hpp) setup.py pyproject.toml
 NATIVE := $(wildcard tests/native/*.cpp)
 FORMATTED := fsst/csrc/*.hpp tests/native/*.?pp benchmarks/native/*.cpp
 
-.PHONY: help benchmark test gate instructions lint format sanitize ends threads parallel large docs clean
+.PHONY: help benchmark test gate instructions lint format sanitize ends threads parallel large big-endian docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo "make threads     many threads with one table and column, under ThreadSanitizer"
 	@echo "make parallel    the Python tests of columns, each in several threads at once"
 	@echo "make large       a column that does pass 2 GiB: 9 GB of memory, a minute or two"
+	@echo "make big-endian  the native checks on an emulated processor with the high byte first"
 	@echo "make docs        run the examples in README, docs and docstrings"
 	@echo "make clean       remove what was built"
 
@@ -89,6 +90,15 @@ SANITIZE := -std=c++17 -O1 -g -Wall -Wextra -Wshadow -Werror -fsanitize=address,
             -fno-sanitize-recover=all -fno-omit-frame-pointer -Ifsst/csrc
 
 sanitize: $(patsubst tests/native/%.cpp,build/native/%.passed,$(NATIVE)) ends threads
+
+# Processors with the high byte first, emulated: Debian's g++-s390x-linux-gnu and qemu-user. Takes a quarter of an hour.
+big-endian: $(patsubst tests/native/%.cpp,build/big-endian/%.passed,$(NATIVE))
+
+build/big-endian/%.passed: tests/native/%.cpp $(wildcard fsst/csrc/*.hpp tests/native/*.hpp)
+	@mkdir -p build/big-endian
+	s390x-linux-gnu-g++ -std=c++17 -O2 -static -Ifsst/csrc $< -o build/big-endian/$* -pthread
+	qemu-s390x build/big-endian/$*
+	@touch $@
 
 build/native/%.passed: tests/native/%.cpp $(wildcard fsst/csrc/*.hpp tests/native/*.hpp)
 	@mkdir -p build/native
