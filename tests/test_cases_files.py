@@ -25,8 +25,9 @@ import fsst.parquet
 from fsst import CorruptDataError, SymbolTable
 from fsst.page import decode_data_page, encode_data_page
 from fsst.parquet import ParquetFile, read_table, transcode, write_table
-from fsst.parquet_format import Footer, open_input
-from fsst.parquet_pages import data_pages, raw_pages
+from fsst.parquet_format import Footer, footer_bytes, open_input
+from fsst.parquet_pages import data_pages, raw_pages, symbol_table_of
+from fsst.thrift import I32, STRUCT
 
 
 def written(table, **options):
@@ -69,6 +70,32 @@ def test_invalid_utf8_in_a_page():
         with pytest.raises(CorruptDataError, match=r"data page: .*UTF-8"):
             decode_data_page(page, SymbolTable(), 1, value_type=value_type, compressed=False)
     assert decode_data_page(page, SymbolTable(), 1, compressed=False).to_pylist() == [b"\xc3\x28"]
+
+
+@pytest.mark.case(29)
+@pytest.mark.parametrize(
+    "column",
+    [pa.array([b"ab", b"\xc3(", None] * 9), pa.array([[b"\xc3("], None] * 9), pa.array([{"s": b"\xc3("}] * 9)],
+    ids=["flat", "list", "struct"],
+)
+def test_invalid_utf8_in_a_file(column):
+    """Bytes in FSST pages, of which the schema is made to say that they are text."""
+    data = written(pa.table({"c": column}), columns=["c"], symbol_table=SymbolTable([b"ab"]))
+    assert read_table(data)["c"].to_pylist() == column.to_pylist()
+    with open_input(data) as file:
+        footer = Footer(file)
+    for element in footer.struct.items(2, STRUCT):
+        if element.get(1, I32) == 6:
+            element.set(6, I32, 0)  # converted type: UTF8
+    footer.struct.drop(5)  # the Arrow schema
+    text = data[: footer.start] + footer_bytes(footer.struct)
+    for work in (
+        read_table,
+        lambda data: ParquetFile(data).take([0, 1]),
+        lambda data: read_table(data, compressed=True).to_pylist(),
+    ):
+        with pytest.raises(CorruptDataError, match=r"UTF-?8"):
+            work(text)
 
 
 @pytest.mark.case(25)
@@ -139,11 +166,11 @@ def test_headers_say_what_the_pages_are(compression):
             assert [page.type for page in raw] == [4, *[3] * (len(raw) - 1)]
             ahead, pages = data_pages(file, chunk)
             assert len(ahead) == 1 and {page.encoding for page in pages} == {11}
-            encodings = chunk.meta.items(2, 5)
+            encodings = chunk.meta.items(2, I32)
             assert encodings[-1] == 11 and set(encodings) <= {3, 11}
             for page in pages:
                 values = bytes(page.values)
-                symbols = fsst.parquet_pages.symbol_table_of(ahead[0], chunk.codec).symbols
+                symbols = symbol_table_of(ahead[0], chunk.codec).symbols
                 assert len(reference.read_page(list(symbols), values, page.num_present)) == page.num_present
     assert read_table(data).equals(table)
 
@@ -226,9 +253,9 @@ def test_row_groups_with_tables_of_their_own():
 @pytest.mark.case(34)
 def test_pages_and_row_groups_that_fit_one_by_one():
     """Scaled: offsets end at 1000. Text of pages and row groups is joined into chunks, none beyond the limit."""
-    run_python(
+    output = run_python(
         """
-import io
+import io, os
 import pyarrow as pa
 import fsst
 from fsst.parquet import ParquetFile, read_table, write_table
@@ -243,29 +270,25 @@ for options in ({"row_group_size": 20}, {"data_page_size": 1, "max_rows_per_page
     assert compressed.to_pylist() == rows
     with ParquetFile(file) as opened:
         assert opened.take(range(90, -1, -1))["c"].to_pylist() == rows[::-1]
+print("right", flush=True)
+# pyarrow 26 alone aborts 3 of 60 processes that end soon after reading Parquet files.
+os._exit(0)
 """,
         FSST_TEST_OFFSET_LIMIT="1000",
     )
+    assert output == "right\n"
 
 
 @pytest.mark.case(5)
-def test_a_page_beyond_what_a_page_can_hold_stays_plain():
+def test_a_page_beyond_what_a_page_can_hold_stays_plain(monkeypatch):
     """Scaled: the source's page has more codes than an FSST page may have; its column is left as it is."""
-    run_python(
-        """
-import io
-import pyarrow as pa, pyarrow.parquet as pq
-import fsst.parquet_chunks
-from fsst.parquet import ParquetFile, transcode
-fsst.parquet_chunks.MAX_PAGE = 1000
-table = pa.table({"c": [f"some text, row {i}" for i in range(1000)]})
-source, made = io.BytesIO(), io.BytesIO()
-pq.write_table(table, source, use_dictionary=False)
-transcode(source.getvalue(), made, only_if_smaller=False)
-with ParquetFile(made) as file:
-    assert file.fsst_columns == [] and file.read().equals(table)
-"""
-    )
+    table = pa.table({"c": [f"some text, row {i}" for i in range(1000)]})
+    source = by_pyarrow(table, use_dictionary=False)
+    for limit, expected in ((1000, []), (100_000, ["c"])):
+        monkeypatch.setattr(fsst.parquet_chunks, "MAX_PAGE", limit)
+        transcode(source, made := io.BytesIO(), only_if_smaller=False)
+        with ParquetFile(made) as file:
+            assert file.fsst_columns == expected and file.read().equals(table)
 
 
 # --- Choice and size ---------------------------------------------------------------------------
