@@ -9,7 +9,7 @@ SOURCES := $(wildcard fsst/*.pyx fsst/csrc/*.hpp) setup.py pyproject.toml
 NATIVE := $(wildcard tests/native/*.cpp)
 FORMATTED := fsst/csrc/*.hpp tests/native/*.?pp benchmarks/native/*.cpp
 
-.PHONY: help benchmark test gate instructions lint format sanitize ends threads parallel large big-endian docs clean
+.PHONY: help benchmark test gate instructions lint format sanitize ends threads parallel large big-endian fuzz-python docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make parallel    the Python tests of columns, each in several threads at once"
 	@echo "make large       a column that does pass 2 GiB: 9 GB of memory, a minute or two"
 	@echo "make big-endian  the native checks on an emulated processor with the high byte first"
+	@echo "make fuzz-python damaged inputs to every reader for MINUTES=20 of CPU time; GUIDED=1 has atheris choose them"
 	@echo "make docs        run the examples in README, docs and docstrings"
 	@echo "make clean       remove what was built"
 
@@ -64,6 +65,17 @@ parallel: $(VENV)/built
 
 large: $(VENV)/built
 	$(RUN) -m pytest -q -s -m large
+
+MINUTES := 20
+
+fuzz-python: $(VENV)/built
+ifdef GUIDED
+	$(RUN) -m pip install --quiet atheris
+	for case in table metadata page delta thrift ipc parquet; do \
+	    $(RUN) tests/hostile_guided.py $$case -max_total_time=$$(($(MINUTES) * 60 / 7)) -rss_limit_mb=2048 || exit 1; done
+else
+	$(RUN) tests/hostile.py --minutes $(MINUTES) --note build/hostile-input
+endif
 
 docs: $(VENV)/built
 	$(RUN) -m pytest tests/test_docs.py --doctest-modules fsst

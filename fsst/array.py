@@ -283,6 +283,18 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         """The type that the column decompresses to."""
         return self.type.value_type
 
+    @property
+    def null_count(self) -> int:
+        """How many rows are null."""
+        buffers_of(self)
+        return int(super().null_count)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of codes, offsets and validity that the rows take."""
+        self.opened()
+        return int(super().nbytes)
+
     def __getitem__(self, key: Any) -> Any:
         """One row as an `FsstScalar`; the rows of a slice, a mask or a list of row numbers as an `FsstArray`.
 
@@ -403,7 +415,7 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         """
         value_type = self.value_type
         rows, absent = _row_numbers(indices, len(self))
-        validity, offsets, data = self.buffers()
+        validity, offsets, data = buffers_of(self)
         # Offsets cut out of a file may stand at any address.
         if value_type not in _WITH_OFFSETS or offsets is None or offsets.address % 8:
             taken = self.take(pa.array(rows, pa.int64(), mask=absent))
@@ -436,7 +448,7 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         >>> rows[2], rows[-3], rows[:2], len(rows)
         ('c', 'a', ['a', None], 3)
         """
-        validity, offsets, data = self.buffers()
+        validity, offsets, data = buffers_of(self)
         value_type = self.value_type
         fixed = value_type.byte_width if pa.types.is_fixed_size_binary(value_type) else -1
         source = (data, offsets, self.type.storage_type == pa.large_binary(), self.offset, len(self))
@@ -446,14 +458,15 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         """The rows as ``_core`` searches them, their offsets checked once. Null rows may hide bytes."""
         opened: _core.Column | None = self.__dict__.get("_opened")
         if opened is None:
-            _, offsets, data = self.buffers()
+            _, offsets, data = buffers_of(self)
             wide = self.type.storage_type == pa.large_binary()
             opened = self._opened = _core.open_rows(data, offsets, wide, self.offset, len(self))
         return opened
 
     def opened_visible(self) -> _core.Column:
         """The same, where null rows are empty."""
-        return _core.open_rows(*rows_of(self.storage)) if self.null_count else self.opened()
+        opened = self.opened()
+        return _core.open_rows(*rows_of(self.storage)) if self.null_count else opened
 
     def visible_storage(self) -> pa.Array:
         """The codes, for pyarrow to read: the offsets have been checked."""
@@ -466,14 +479,15 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         offsets = self.buffers()[1]
         if len(self) == 0 or offsets is None:
             return None
-        wide = self.type.storage_type == pa.large_binary()
-        return np.frombuffer(offsets, np.int64 if wide else np.int32)[self.offset : self.offset + len(self) + 1]
+        kind = np.dtype(np.int64 if self.type.storage_type == pa.large_binary() else np.int32)
+        # Not the whole buffer, which may end anywhere.
+        return np.frombuffer(offsets, kind, len(self) + 1, self.offset * kind.itemsize)
 
     def _check_row(self, row: int) -> None:
         # pyarrow follows a row's offsets wherever they lead; those of a foreign file may lead anywhere.
         held: tuple[Any, Any, bool] | None = self.__dict__.get("_held")
         if held is None:
-            _, offsets, data = self.buffers()
+            _, offsets, data = buffers_of(self)
             held = self._held = data, offsets, self.type.storage_type == pa.large_binary()
         if not _core.row_is_inside(*held, row=self.offset + row):
             raise CorruptDataError(f"row {row} has offsets that are not within the codes; see .validate()")
@@ -552,14 +566,16 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
 
     def _summary(self) -> str:
         try:
-            codes = str(pc.sum(pc.binary_length(self.storage)).as_py() or 0)
+            codes = str(pc.sum(pc.binary_length(self.visible_storage())).as_py() or 0)
+            nulls = str(self.null_count)
         except _BROKEN:
-            codes = "?"
-        return f"{len(self)} rows, {self.null_count} null, {codes} bytes of codes, {len(self.symbol_table)} symbols"
+            codes = nulls = "?"
+        return f"{len(self)} rows, {nulls} null, {codes} bytes of codes, {len(self.symbol_table)} symbols"
 
     def _preview(self) -> pa.Array | None:
         """A few rows from both ends, decompressed; None where the codes are corrupt."""
         try:
+            self.opened()
             rows = self if len(self) <= 10 else pa.concat_arrays([self.slice(0, 5), self.slice(len(self) - 5)])
             return decompress_leaf(rows, large=True)
         except _BROKEN:
@@ -650,13 +666,31 @@ def _unpickle(data: pa.Buffer) -> FsstArray:
 # --- Between plain arrays and codes ------------------------------------------------------------
 
 
+def buffers_of(array: pa.Array) -> tuple[pa.Buffer | None, pa.Buffer | None, pa.Buffer | None]:
+    """Validity, offsets and data of an array with offsets, the first two as long as its rows need.
+
+    Arrow's readers of files and streams take a file's word for the number of rows, and pyarrow counts nulls and
+    follows offsets without looking where the buffers end. So this comes before either.
+    """
+    validity, offsets, data = array.buffers()
+    rows = array.offset + len(array)
+    if validity is not None and rows > 8 * validity.size:
+        raise CorruptDataError(f"{rows} rows need as many bits of validity, the buffer holds {8 * validity.size}")
+    kind = array.type
+    width = 8 if (kind.storage_type if isinstance(kind, FsstType) else kind) in _LARGE else 4
+    held = 0 if offsets is None else offsets.size // width
+    if len(array) and rows >= held:
+        raise CorruptDataError(f"{rows} rows need {rows + 1} offsets, the buffer holds {held}")
+    return validity, offsets, data
+
+
 def rows_of(array: pa.Array) -> tuple[Any, Any, bool, int, int]:
     """The arguments by which ``_core`` takes the rows of an array with offsets.
 
     Null rows come out empty: bytes that a null hides (Arrow allows it) are left behind.
     """
     wide = array.type in _LARGE
-    validity, offsets, data = array.buffers()
+    validity, offsets, data = buffers_of(array)
     rows = (data, offsets, wide, array.offset, len(array))
     if array.null_count and _core.hides_bytes(*rows, validity):
         return rows_of(pc.fill_null(array, "" if array.type in _TEXT else b""))

@@ -197,8 +197,12 @@ def _match(
     options: Any,
     threads: int | None,
     on_codes: Callable[[_View, bytes, int], pa.Array],
+    visible: bool = False,
 ) -> Any:
-    """What the functions with a pattern share: pyarrow does what is odd, codes what is left."""
+    """What the functions with a pattern share: pyarrow does what is odd, codes what is left.
+
+    With `visible`, nulls hide no codes from `on_codes`, which checks them.
+    """
     if options is None and type(ignore_case) is bool and _is_compressed(values):
         text = _pattern_bytes(pattern)
         if text is not None and _searched(values) and not (ignore_case and not _folds_on_codes(values, text)):
@@ -206,7 +210,10 @@ def _match(
             needle = text
 
             def of_column(column: FsstArray) -> pa.Array:
-                return on_codes(_view(column), needle, count)
+                view = _view(column)
+                if visible and view.null_count:
+                    view = view._replace(rows=column.opened_visible())
+                return on_codes(view, needle, count)
 
             return _each(values, of_column, lambda: getattr(pc, name)(_empty(values), pattern).type)
     function = getattr(pc, name)
@@ -410,7 +417,7 @@ def match_like(
 
             plainly(_empty(strings))
             return _by_runs(strings, plainly)
-    return _match("match_like", strings, pattern, ignore_case, options, threads, on_codes)
+    return _match("match_like", strings, pattern, ignore_case, options, threads, on_codes, visible=True)
 
 
 def _is_search(pattern: bytes | None) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
+from fsst.errors import CorruptDataError
+
 __all__ = ["has_leaf", "map_leaves"]
 
 # Given arrays of one type (the pieces of one column) the visitor returns as many of another.
@@ -41,7 +43,22 @@ def map_leaves(arrays: list[pa.Array], data_type: pa.DataType, wanted: Wanted, v
     """Replace the wanted leaves of `arrays`, all of `data_type`, by what `visit` makes of them.
 
     Each leaf is visited once, with its pieces from all arrays. What holds no wanted leaf is kept as it is.
+
+    Raises
+    ------
+    CorruptDataError
+        Lengths or offsets of lists, structs or maps break Arrow's format. Files may bring such, which pyarrow follows.
     """
+    if not wanted(data_type) and has_leaf(data_type, wanted):
+        for array in arrays:
+            try:
+                array.validate()
+            except pa.ArrowInvalid as error:
+                raise CorruptDataError(f"{data_type}: {error}") from None
+    return _map_leaves(arrays, data_type, wanted, visit)
+
+
+def _map_leaves(arrays: list[pa.Array], data_type: pa.DataType, wanted: Wanted, visit: Visitor) -> list[pa.Array]:
     if wanted(data_type):
         return visit(arrays, data_type)
     if not has_leaf(data_type, wanted):
@@ -63,7 +80,7 @@ def _map_struct(arrays: list[pa.Array], data_type: pa.DataType, wanted: Wanted, 
     flat = [array.flatten() for array in arrays]
     fields = _children(data_type)
     columns = [
-        map_leaves([children[i] for children in flat], field.type, wanted, visit) for i, field in enumerate(fields)
+        _map_leaves([children[i] for children in flat], field.type, wanted, visit) for i, field in enumerate(fields)
     ]
     return [
         pa.StructArray.from_arrays(
@@ -78,7 +95,7 @@ def _map_struct(arrays: list[pa.Array], data_type: pa.DataType, wanted: Wanted, 
 def _map_list(arrays: list[pa.Array], data_type: pa.DataType, wanted: Wanted, visit: Visitor) -> list[pa.Array]:
     """Lists, large lists and maps: the visible values back to back, and offsets made anew."""
     is_map = pa.types.is_map(data_type)
-    offset_type = np.int64 if pa.types.is_large_list(data_type) else np.int32
+    offset_type = np.dtype(np.int64 if pa.types.is_large_list(data_type) else np.int32)
     new_offsets = []
     values = []
     for array in arrays:
@@ -89,11 +106,13 @@ def _map_list(arrays: list[pa.Array], data_type: pa.DataType, wanted: Wanted, vi
         # Offsets refer to all of the values, whatever slice this is; buffers() is not offset-adjusted.
         offsets = np.zeros(1, offset_type)
         if len(array):
-            offsets = np.frombuffer(array.buffers()[1], offset_type)[array.offset : array.offset + len(array) + 1]
+            offsets = np.frombuffer(
+                array.buffers()[1], offset_type, len(array) + 1, array.offset * offset_type.itemsize
+            )
         visible, offsets = _visible_values(value, offsets, array)
         values.append(visible)
         new_offsets.append(offsets)
-    mapped = map_leaves(values, values[0].type, wanted, visit)
+    mapped = _map_leaves(values, values[0].type, wanted, visit)
     child = mapped[0].type
     if is_map:
         fields = (data_type.key_field.with_type(child[0].type), data_type.item_field.with_type(child[1].type))
@@ -112,6 +131,11 @@ def _map_list(arrays: list[pa.Array], data_type: pa.DataType, wanted: Wanted, vi
 def _visible_values(value: pa.Array, offsets: np.ndarray, array: pa.Array) -> tuple[pa.Array, np.ndarray]:
     """The part of `value` that the lists of `array` show, and their offsets into that."""
     lengths = np.diff(offsets)
+    if (lengths < 0).any():
+        row = int(np.argmax(lengths < 0))
+        raise CorruptDataError(
+            f"{array.type}: row {row} ends at {offsets[row + 1]}, before its start at {offsets[row]}"
+        )
     if array.null_count:
         valid = array.is_valid().to_numpy(zero_copy_only=False)
         if lengths[~valid].any():
@@ -147,7 +171,7 @@ def _map_fixed_size_list(
             ]
             value = pa.concat_arrays(runs)
         values.append(value)
-    mapped = map_leaves(values, data_type.value_type, wanted, visit)
+    mapped = _map_leaves(values, data_type.value_type, wanted, visit)
     new_type = pa.list_(data_type.value_field.with_type(mapped[0].type), size)
     return [
         pa.Array.from_buffers(new_type, len(array), [_validity(array)], array.null_count, 0, [value])

@@ -73,7 +73,8 @@ def read_table(
     CorruptDataError
         The file breaks the format; the message names column, row group and page.
     FsstError
-        The file is encrypted.
+        It says that it is encrypted, lies in other files, or is compressed in a way that is not known here. Damage may
+        make a file say so.
 
     Examples
     --------
@@ -104,7 +105,8 @@ class ParquetFile:
     CorruptDataError
         It is no Parquet file, or its footer breaks the format.
     FsstError
-        The file is encrypted.
+        It says that it is encrypted, lies in other files, or is compressed in a way that is not known here. Damage may
+        make a file say so.
 
     Examples
     --------

@@ -258,7 +258,10 @@ class Chunk:
         self.leaf = leaf
         self.row_group = row_group
         self.where = f"column {leaf.name!r}, row group {row_group}"
-        if ChunkField.CRYPTO in struct or ChunkField.ENCRYPTED_META in struct:
+        if (
+            struct.get(ChunkField.CRYPTO, STRUCT) is not None
+            or struct.get(ChunkField.ENCRYPTED_META, BINARY) is not None
+        ):
             raise FsstError(f"{self.where} is encrypted; encrypted files can be neither read nor rewritten here")
         if struct.get(ChunkField.FILE_PATH, BINARY):
             raise FsstError(f"{self.where} lies in another file; such files can be neither read nor rewritten here")
@@ -332,11 +335,14 @@ class Footer:
             raise CorruptDataError(f"the footer has {size} bytes, it says, in a file of {file.size}")
         self.start = file.size - 8 - size
         self.struct, _ = read_struct(bytes(file.read(self.start, size, "footer")), 0, "footer")
-        if FileField.ENCRYPTION_ALGORITHM in self.struct:
+        if self.struct.get(FileField.ENCRYPTION_ALGORITHM, STRUCT) is not None:
             raise FsstError("the file is encrypted; encrypted files can be neither read nor rewritten here")
         self.leaves = _leaves(self.struct.items(FileField.SCHEMA, STRUCT) or [])
         groups = self.struct.items(FileField.ROW_GROUPS, STRUCT) or []
         self.row_groups = [RowGroup(group, self.leaves, i, self.start) for i, group in enumerate(groups)]
+        rows, said = sum(group.num_rows for group in self.row_groups), self.struct.get(FileField.NUM_ROWS, I64)
+        if said != rows:
+            raise CorruptDataError(f"footer: the file has {said} rows, it says, its row groups have {rows}")
         total = sum(chunk.size for group in self.row_groups for chunk in group.chunks)
         if total > self.start - len(MAGIC):
             raise CorruptDataError(f"the column chunks have {total} bytes, there are {self.start} before the footer")

@@ -128,7 +128,7 @@ def transcode(
     CorruptDataError
         The source breaks the format; the message says where.
     FsstError
-        The source is encrypted, or refers to other files.
+        The source says that it is encrypted, or refers to other files. Damage may make a file say so.
     ValueError
         There is no such column, encoding or codec.
 

@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,39 @@ def ipc(table_or_batch):
     return sink.getvalue()
 
 
+def foreign_column(fsst_type, offsets, codes, validity=b"", *, rows=None, null_count=None, sizes=None):
+    """A column of these buffers as an IPC stream brings it. `pa.Array.from_buffers` would refuse some of them.
+
+    `rows`, `null_count` and `sizes` (of validity, offsets, codes) are what the batch says of itself, by default the
+    truth.
+    """
+    kind = fsst_type.storage_type
+    count = len(offsets) - 1
+    assert count > 0
+    # An honest batch with buffers as long as these; only where there is a null it has a validity.
+    honest = pa.array(([None] * count + [b"\0" * len(codes)])[-count:], kind)
+    nulls = honest.null_count
+    batch = pa.record_batch([fsst.FsstArray.from_storage(fsst_type, honest)], ["column"])
+    message = bytearray(batch.serialize())
+    # The metadata's length stands at 4, the number of rows 72 bytes before the column's node, its buffers 56 before.
+    body = 8 + struct.unpack_from("<i", message, 4)[0]
+    node = message.rindex(struct.pack("<2q", count, nulls), 0, body)
+    places = list(struct.unpack_from("<6q", message, node - 56))
+    assert struct.unpack_from("<q", message, node - 72)[0] == count and places[5] == len(codes)
+    struct.pack_into("<q", message, node - 72, count if rows is None else rows)
+    unknown = -1 if validity else 0  # pyarrow counts them then
+    struct.pack_into(
+        "<2q", message, node, count if rows is None else rows, unknown if null_count is None else null_count
+    )
+    offsets = np.array(offsets, np.int64 if kind == pa.large_binary() else np.int32).tobytes()
+    for i, data in enumerate((validity[: places[1]], offsets, codes)):
+        message[body + places[2 * i] : body + places[2 * i] + len(data)] = data
+        places[2 * i + 1] = len(data) if sizes is None or sizes[i] is None else sizes[i]
+    struct.pack_into("<6q", message, node - 56, *places)
+    with pa.ipc.open_stream(batch.schema.serialize().to_pybytes() + bytes(message)) as reader:
+        return reader.read_next_batch().column(0)
+
+
 def words(seed, count, lexicon=200):
     """Seeded text: `count` rows of a few words each."""
     rng = random.Random(seed)
@@ -69,13 +103,18 @@ def words(seed, count, lexicon=200):
     return [" ".join(rng.choices(known, k=rng.randint(1, 6))) for _ in range(count)]
 
 
-def run_python(code, timeout=120, **env):
-    """Run `code` in a process of its own, warnings as errors; its output. Fails where it aborts or raises."""
+def environment(**env):
+    """For a process that imports the package and these files."""
     here = Path(__file__).parent
     paths = [str(here), str(Path(fsst.__file__).parent.parent)]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **env}
+
+
+def run_python(code, timeout=120, **env):
+    """Run `code` in a process of its own, warnings as errors; its output. Fails where it aborts or raises."""
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **env},
+        env=environment(**env),
         capture_output=True,
         text=True,
         timeout=timeout,

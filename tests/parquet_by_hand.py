@@ -105,7 +105,7 @@ def data_page(rows, encoding=11, delta=False, codec=None, section=None, header=N
     return page(page_type, ("f8", struct(**fields)), levels + stored, uncompressed=uncompressed, **options)
 
 
-def parquet(pages=None, encoding=11, codec=0, meta=None, rows=7, footer_size=None, table=True, column=None):
+def parquet(pages=None, encoding=11, codec=0, meta=None, rows=7, footer_size=None, table=True, column=None, file=None):
     """The bytes of a file of one column, `text`. `pages` are all pages, the table's first."""
     if pages is None:
         pages = [symbol_table_page(), *(data_page(page, encoding) for page in PAGES)]
@@ -131,7 +131,8 @@ def parquet(pages=None, encoding=11, codec=0, meta=None, rows=7, footer_size=Non
     ]
     chunk = struct(f2=i64(0), f3=struct(**fields), **(column or {}))
     group = struct(f1=many(12, [chunk]), f2=i64(len(body)), f3=i64(rows))
-    footer = struct(f1=i32(2), f2=many(12, schema), f3=i64(rows), f4=many(12, [group]))[1]
+    fields = {"f1": i32(2), "f2": many(12, schema), "f3": i64(rows), "f4": many(12, [group]), **(file or {})}
+    footer = struct(**fields)[1]
     size = len(footer) if footer_size is None else footer_size
     return b"PAR1" + body + footer + packing.pack("<I", size) + b"PAR1"
 
@@ -182,6 +183,11 @@ BAD = {
     "no number of values": (parquet(meta={"f5": None}), "field 5 of its metadata is None"),
     "values as a string": (parquet(meta={"f5": text(b"7")}), "field 5 has Thrift type 8, not 6"),
     "more values than pages": (parquet(rows=9), "its pages hold 7 values, its metadata says 9"),
+    "more rows than row groups": (parquet(file={"f3": i64(8)}), "the file has 8 rows, it says, its row groups have 7"),
+    "no number of rows": (parquet(file={"f3": None}), "the file has None rows, it says"),
+    "encrypted by an integer": (parquet(file={"f8": i32(1)}), "field 8 has Thrift type 5, not 12"),
+    "a column encrypted by an integer": (parquet(column={"f8": i32(1)}), "field 8 has Thrift type 5, not 12"),
+    "a column encrypted by a struct": (parquet(column={"f9": struct()}), "field 9 has Thrift type 12, not 8"),
     "type of another column": (parquet(meta={"f1": i32(1)}), "it has type 1, the schema says 6"),
     "metadata says fewer bytes": (parquet(meta={"f7": i64(len(TABLE + FIRST) - 5)}), "'text', row group 0"),
     # Which page is where.

@@ -6,6 +6,8 @@ import pyarrow as pa
 from helpers import VALUE_TYPES
 from hypothesis import strategies as st
 
+import fsst
+
 # Few letters make symbols that overlap and texts that match them; 0x00 and 0xFF are where codecs slip.
 LETTERS = st.sampled_from([b"a", b"b", b"\x00", b"\xff"])
 
@@ -82,3 +84,25 @@ def columns(draw, value_types=VALUE_TYPES):
     if draw(st.booleans()):
         return chunk()
     return pa.chunked_array([chunk() for _ in range(draw(st.integers(0, 3)))], value_type)
+
+
+@st.composite
+def foreign_columns(draw):
+    """What makes a compressed column that a file may bring, for `foreign_column`: everything in some disorder."""
+    value_type = draw(st.sampled_from([*VALUE_TYPES, pa.binary(1)]))
+    table = fsst.SymbolTable([b"a", b"e", b"K", b"the"])
+    kind = fsst.FsstType(table, value_type, draw(st.sampled_from([pa.binary(), pa.large_binary()])))
+    codes = draw(st.lists(st.sampled_from([0, 1, 2, 3, 3, 4, 97, 255]), max_size=20).map(bytes))
+    count = draw(st.integers(1, 12))
+    offsets = sorted(draw(st.lists(st.integers(0, len(codes)), min_size=count + 1, max_size=count + 1)))
+    far = [-1, -(2**31), 2**31 - 1, len(codes) + 1, 2**20, -(2**20)]
+    for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
+        offsets[draw(st.integers(0, count))] = draw(st.sampled_from([*far, *range(len(codes) + 1)]))
+    validity = draw(st.binary(min_size=1, max_size=2)) if draw(st.booleans()) else b""
+    says = {}
+    if draw(st.booleans()):
+        says["rows"] = draw(st.integers(0, count) | st.sampled_from([count + 1, 17, 100, 10**7, 2**33, 2**62]))
+        says["null_count"] = draw(st.sampled_from([None, 0, 1, count, 10**7, -1]))
+    if draw(st.integers(0, 3)) == 0:
+        says["sizes"] = draw(st.tuples(*[st.none() | st.integers(0, 9)] * 3))
+    return kind, offsets, codes, validity, says
