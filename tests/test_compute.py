@@ -519,6 +519,25 @@ def test_null_rows_may_hide_bytes():
     same("min_max", column)
 
 
+def test_like_does_not_look_below_nulls():
+    storage = array_over(pa.binary(), [True, False, True], [b"\0", b"\0\7", b"\0\0"])
+    column = fsst.FsstArray.from_storage(fsst.FsstType(fsst.SymbolTable([b"a"])), storage)
+    assert fc.match_like(column, "_%a").to_pylist() == [False, None, True]
+
+
+def test_offsets_that_end_anywhere():
+    # Arrow lets a buffer be longer than needed, by any number of bytes.
+    offsets = pa.py_buffer(np.array([0, 1, 3], np.int32).tobytes() + b"#")
+    column = fsst.FsstArray.from_storage(
+        fsst.FsstType(fsst.SymbolTable([b"a"])),
+        pa.Array.from_buffers(pa.binary(), 2, [None, offsets, pa.py_buffer(bytes(3))]),
+    )
+    assert fc.less(column, "aa").to_pylist() == [True, False]
+    assert fc.min_max(column).as_py() == {"min": "a", "max": "aa"}
+    lists = pa.Array.from_buffers(pa.list_(column.type), 2, [None, offsets], children=[column.take([0, 1, 0])])
+    assert fsst.decompress(lists).to_pylist() == [["a"], ["aa", "a"]]
+
+
 @pytest.mark.parametrize("function", ["is_in", "index_in"])
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary()], ids=str)
 def test_sets_that_are_compressed(function, kind):
