@@ -5,11 +5,13 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 CXX ?= g++
+MINUTES ?= 20
 SOURCES := $(wildcard fsst/*.pyx fsst/csrc/*.hpp) setup.py pyproject.toml
 NATIVE := $(wildcard tests/native/*.cpp)
-FORMATTED := fsst/csrc/*.hpp tests/native/*.?pp benchmarks/native/*.cpp
+FUZZ := $(wildcard tests/fuzz/fuzz_*.cpp)
+FORMATTED := fsst/csrc/*.hpp tests/native/*.?pp tests/fuzz/*.?pp benchmarks/native/*.cpp
 
-.PHONY: help benchmark test gate instructions lint format sanitize ends threads parallel large big-endian fuzz-python docs clean
+.PHONY: help benchmark test gate instructions lint format sanitize ends threads parallel large big-endian fuzz fuzz-python docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,13 +21,14 @@ help:
 	@echo "make instructions  instructions for each code, counted by callgrind"
 	@echo "make lint        ruff, mypy, clang-format"
 	@echo "make format      let ruff and clang-format rewrite the files"
-	@echo "make sanitize    the native checks under AddressSanitizer and UBSan, ends, threads"
+	@echo "make sanitize    native checks and kept fuzz inputs under AddressSanitizer and UBSan, ends, threads"
 	@echo "make ends        every kernel as users run it, between pages that can't be touched"
 	@echo "make threads     many threads with one table and column, under ThreadSanitizer"
 	@echo "make parallel    the Python tests of columns, each in several threads at once"
 	@echo "make large       a column that does pass 2 GiB: 9 GB of memory, a minute or two"
 	@echo "make big-endian  the native checks on an emulated processor with the high byte first"
 	@echo "make fuzz-python damaged inputs to every reader for MINUTES=20 of CPU time; GUIDED=1 has atheris choose them"
+	@echo "make fuzz        fuzz with clang: MINUTES=20 of CPU time each, TARGETS=\"decode search\", JOBS=2 at a time"
 	@echo "make docs        run the examples in README, docs and docstrings"
 	@echo "make clean       remove what was built"
 
@@ -66,8 +69,6 @@ parallel: $(VENV)/built
 large: $(VENV)/built
 	$(RUN) -m pytest -q -s -m large
 
-MINUTES := 20
-
 fuzz-python: $(VENV)/built
 ifdef GUIDED
 	$(RUN) -m pip install --quiet atheris
@@ -101,7 +102,8 @@ instructions: build/native/instructions
 SANITIZE := -std=c++17 -O1 -g -Wall -Wextra -Wshadow -Werror -fsanitize=address,undefined \
             -fno-sanitize-recover=all -fno-omit-frame-pointer -Ifsst/csrc
 
-sanitize: $(patsubst tests/native/%.cpp,build/native/%.passed,$(NATIVE)) ends threads
+sanitize: $(patsubst tests/native/%.cpp,build/native/%.passed,$(NATIVE)) \
+          $(patsubst tests/fuzz/%.cpp,build/native/%.replayed,$(FUZZ)) ends threads
 
 # Processors with the high byte first, emulated: Debian's g++-s390x-linux-gnu and qemu-user. Takes a quarter of an hour.
 big-endian: $(patsubst tests/native/%.cpp,build/big-endian/%.passed,$(NATIVE))
@@ -135,6 +137,25 @@ build/native/threads.passed: tests/native/test_threads.cpp $(wildcard fsst/csrc/
 	    -o build/native/threads -pthread
 	build/native/threads
 	@touch $@
+
+# Each fuzz target on the inputs that are kept: no clang needed. tests/fuzz/run.py keeps them.
+build/native/fuzz_%.replayed: tests/fuzz/fuzz_%.cpp tests/fuzz/replay.cpp tests/fuzz/input.hpp \
+                              $(wildcard fsst/csrc/*.hpp) $(wildcard tests/fuzz/corpus/*/*)
+	@mkdir -p build/native
+	$(CXX) $(SANITIZE) $< tests/fuzz/replay.cpp -o build/native/fuzz_$* -pthread
+	build/native/fuzz_$* tests/fuzz/corpus/$*
+	@touch $@
+
+FUZZ_CXX ?= clang++
+JOBS ?= 2
+TARGETS ?= $(patsubst tests/fuzz/fuzz_%.cpp,%,$(FUZZ))
+
+build/fuzz/fuzz_%: tests/fuzz/fuzz_%.cpp tests/fuzz/input.hpp $(wildcard fsst/csrc/*.hpp)
+	@mkdir -p build/fuzz
+	$(FUZZ_CXX) $(filter-out -O1,$(SANITIZE)) -O2 -fsanitize=fuzzer $< -o $@ -pthread
+
+fuzz: $(TARGETS:%=build/fuzz/fuzz_%)
+	$(PYTHON) tests/fuzz/run.py --minutes $(MINUTES) --jobs $(JOBS) $(TARGETS)
 
 clean:
 	rm -rf build dist *.egg-info fsst/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks $(VENV)/built

@@ -191,7 +191,7 @@ struct Avx2 {
             __m256i literal = _mm256_cmpeq_epi8(load32(codes + i - 1), escape_code);
             if (FSST_UNLIKELY(!_mm256_testz_si256(escape, literal) || misleading)) {
                 const uint32_t bits = static_cast<uint32_t>(_mm256_movemask_epi8(escape));
-                const bool first = codes[i - 1] == kEscape && !misleading;
+                const bool first = *(codes + i - 1) == kEscape && !misleading;
                 const uint64_t literals = literal_positions(bits, first);
                 literal = spread_bits(static_cast<uint32_t>(literals));
                 escape = _mm256_andnot_si256(literal, escape);
