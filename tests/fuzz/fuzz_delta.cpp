@@ -72,9 +72,7 @@ class Plain {
         }
         return false;
     }
-    static uint64_t unzigzag(uint64_t number) {
-        return (number & 1) != 0 ? ~(number >> 1) : number >> 1;
-    }
+    static uint64_t unzigzag(uint64_t number) { return (number & 1) != 0 ? ~(number >> 1) : number >> 1; }
 
     const Bytes& data_;
     unsigned bits_;

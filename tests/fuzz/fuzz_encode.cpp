@@ -1,5 +1,5 @@
-// Text to codes: any table and any rows, the lanes of every instruction set against the plain matcher, each code
-// the longest symbol that fits, and the codes read back to the text.
+// Text to codes: any table and any rows, the lanes of every instruction set against the plain matcher, each
+// code the longest symbol that fits, and the codes read back to the text.
 #include "encoder.hpp"
 #include "input.hpp"
 
@@ -43,8 +43,7 @@ void check(const SymbolTable& table, const Layout& text) {
     const size_t bound = compress_bound(rows.total());
     Exact<uint8_t> want(bound);
     Exact<CodeOffset> want_ends(rows.count);
-    const size_t size =
-        plain::compress_rows(encoder.matcher(), rows, want.data(), want_ends.data(), never);
+    const size_t size = plain::compress_rows(encoder.matcher(), rows, want.data(), want_ends.data(), never);
     CHECK(size <= bound && static_cast<size_t>(want_ends[rows.count - 1]) == size);
 
     size_t looked_at = 0;
@@ -53,7 +52,7 @@ void check(const SymbolTable& table, const Layout& text) {
         const size_t end = static_cast<size_t>(want_ends[i]);
         CHECK(start <= end && end <= size);
         const Bytes row = text.row(i);
-        const std::string read = text_of(table, Bytes(want.data() + start, want.data() + end));
+        const std::string read = text_of(table, want.data() + start, end - start);
         CHECK(Bytes(read.begin(), read.end()) == row);
         looked_at += row.size();
         if (looked_at <= kMatched) check_longest(table, row, want.data() + start, want.data() + end);

@@ -1,5 +1,5 @@
-// A data page's values section and levels: any bytes are taken or refused as a plain reading of the format says,
-// with the same offsets; pages that are planned have the size announced and are read back.
+// A data page's values section and levels: any bytes are taken or refused as a plain reading of the format
+// says, with the same offsets; pages that are planned have the size announced and are read back.
 #include "input.hpp"
 #include "levels.hpp"
 #include "page.hpp"
@@ -37,7 +37,8 @@ void read_page(const Bytes& data, uint64_t count) {
     if (data[0] == 0) {
         for (size_t i = 0; i < page.count; i++) ends[i] = int_at(9 + 4 * i);
     } else if (page.offsets_size > 0) {
-        const Outcome delta = decode_delta<int32_t>(page.offsets, page.offsets_size, page.header, ends.data());
+        const Outcome delta =
+            decode_delta<int32_t>(page.offsets, page.offsets_size, page.header, ends.data());
         good = delta.ok() && static_cast<size_t>(delta.size) == page.offsets_size;
     }
     int32_t last = 0;
@@ -169,7 +170,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         case 0: {
             const uint64_t count = input.number(2);
             Bytes page = input.rest();
-            if ((kind & 4) != 0 && page.size() >= 5) store_le<uint32_t>(page.data() + 1, static_cast<uint32_t>(count));
+            if ((kind & 4) != 0 && page.size() >= 5)
+                store_le<uint32_t>(page.data() + 1, static_cast<uint32_t>(count));
             read_page(page, count);
             break;
         }

@@ -1,5 +1,5 @@
-// Searches on codes: any table, codes, needle and pattern, each instruction set, against a search of the text that
-// the codes stand for.
+// Searches on codes: any table, codes, needle and pattern, each instruction set, against a search of the text
+// that the codes stand for.
 #include "input.hpp"
 #include "search_column.hpp"
 
@@ -13,7 +13,7 @@ constexpr size_t kMostLike = 300;  // bytes of text that LIKE is tried on the sl
 
 Interrupt never([](void*) { return false; }, nullptr);
 
-bool bit(const std::vector<uint8_t>& bits, size_t row) {
+bool bit(const uint8_t* bits, size_t row) {
     return (bits[row / 8] >> row % 8 & 1) != 0;
 }
 
@@ -54,7 +54,7 @@ class Check {
     Check(const SymbolTable& symbols, const Layout& codes, bool ignore_case)
         : table_(symbols), column_(codes.column<Offset>()), rows_(column_.rows()), ignore_case_(ignore_case) {
         for (size_t row = 0; row < rows_.count; row++) {
-            texts_.push_back(text_of(symbols, codes.row(row)));
+            texts_.push_back(text_of(symbols, codes.begin(row), codes.size(row)));
             folded_.push_back(texts_.back());
             if (ignore_case) fold(folded_.back());
         }
@@ -78,7 +78,7 @@ class Check {
                     want = text.size() >= wanted.size() &&
                            text.compare(text.size() - wanted.size(), wanted.size(), wanted) == 0;
                 }
-                CHECK(bit(bits, row) == want);
+                CHECK(bit(bits.data(), row) == want);
             }
         }
     }
@@ -103,7 +103,7 @@ class Check {
             // Characters of what is not UTF-8 are whatever the code makes of them.
             if (utf8 && !(is_utf8(texts_[row]) && is_utf8(letters))) continue;
             looked_at += texts_[row].size() + 1;
-            CHECK(bit(bits.vector(), row) == is_like_slowly(pattern, texts_[row], utf8));
+            CHECK(bit(bits.data(), row) == is_like_slowly(pattern, texts_[row], utf8));
         }
     }
 
@@ -141,14 +141,14 @@ class Check {
         bits_.assign((rows_.count + 7) / 8, 0);
         search_column(table_, rows_, needle, ignore_case_, bits_.data(), isa, 1, never);
         for (size_t row = 0; row < rows_.count; row++) {
-            CHECK(bit(bits_, row) == (folded_[row].find(wanted) != std::string::npos));
+            CHECK(bit(bits_.data(), row) == (folded_[row].find(wanted) != std::string::npos));
         }
     }
 
     void locate(const std::string& needle, const std::string& wanted) {
         Exact<int64_t> first(rows_.count), times(rows_.count);
-        locate_column(table_, rows_, needle, ignore_case_, false, bits_.data(), first.data(), isas().back(), 1,
-                      never);
+        locate_column(table_, rows_, needle, ignore_case_, false, bits_.data(), first.data(), isas().back(),
+                      1, never);
         locate_column(table_, rows_, needle, ignore_case_, true, bits_.data(), times.data(), isas().back(), 1,
                       never);
         for (size_t row = 0; row < rows_.count; row++) {
@@ -186,7 +186,8 @@ void run(const SymbolTable& symbols, const Layout& codes, bool ignore_case, bool
         const size_t row = picks.byte();
         const size_t at = picks.byte();
         const uint8_t size = picks.byte();
-        check.needle(check.piece(row, at, size < 128 ? size % 12 : size - 100u) + (size % 16 == 15 ? "a" : ""));
+        check.needle(check.piece(row, at, size < 128 ? size % 12 : size - 100u) +
+                     (size % 16 == 15 ? "a" : ""));
     }
 }
 

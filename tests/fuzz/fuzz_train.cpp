@@ -1,5 +1,6 @@
-// Training on any text: the table is in order and keeps to its limit, does not depend on how the column is cut
-// into arrays, compresses what it was trained on without loss, and on any number of threads to the same codes.
+// Training on any text: the table is in order and keeps to its limit, does not depend on how the column is
+// cut into arrays, compresses what it was trained on without loss, and on any number of threads to the same
+// codes.
 #include "input.hpp"
 #include "parallel.hpp"
 #include "train.hpp"
@@ -86,8 +87,8 @@ void check_round_trip(const SymbolTable& symbols, const Layout& text, size_t mos
         const Rows<int64_t> compressed{codes.data(), offsets.data(), rows.count};
         Exact<int64_t> text_offsets(rows.count + 1);
         text_offsets[0] = 0;
-        const Measured measured = measure_column(table, compressed, text_offsets.data() + 1, isas().back(),
-                                                 threads, never);
+        const Measured measured =
+            measure_column(table, compressed, text_offsets.data() + 1, isas().back(), threads, never);
         CHECK(measured.outcome.ok() && measured.outcome.size == static_cast<int64_t>(rows.total()));
         Exact<uint8_t> read(rows.total());
         CHECK(decode_column(table, compressed, measured, text_offsets.data(), read.data(), false,

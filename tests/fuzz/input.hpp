@@ -1,4 +1,5 @@
-// What fuzz targets share: tables, rows and numbers out of arbitrary bytes, and memory that ends where it ends.
+// What fuzz targets share: tables, rows and numbers out of arbitrary bytes, and memory that ends where it
+// ends.
 //
 // Bytes are taken from the front, and zeros follow the last: every input means something, and a byte changed
 // or inserted changes little else. Small inputs stand for large columns: bytes and row lengths are repeated.
@@ -146,6 +147,8 @@ struct Layout {
     }
     size_t count() const { return offsets.size() - 1; }
     Bytes row(size_t i) const { return Bytes(data.begin() + offsets[i], data.begin() + offsets[i + 1]); }
+    const uint8_t* begin(size_t i) const { return data.data() + offsets[i]; }
+    size_t size(size_t i) const { return static_cast<size_t>(offsets[i + 1] - offsets[i]); }
 };
 
 // Rows of at most `most` bytes together, and of at most 600 rows. All that is left of the input is used.
@@ -208,15 +211,16 @@ inline void check_equal(const fsst::SymbolTable& a, const fsst::SymbolTable& b) 
 }
 
 // The text of codes, read the obvious way: what has no symbol stands for nothing, and so does a last escape.
-inline std::string text_of(const fsst::SymbolTable& table, const Bytes& codes) {
+inline std::string text_of(const fsst::SymbolTable& table, const uint8_t* codes, size_t size) {
     std::string text;
-    for (size_t at = 0; at < codes.size(); at++) {
-        if (codes[at] == fsst::kEscape) {
-            if (++at < codes.size()) text += static_cast<char>(codes[at]);
-        } else if (codes[at] < table.count) {
-            for (size_t k = 0; k < table.length[codes[at]]; k++) {
-                text += static_cast<char>(table.symbol[codes[at]] >> (8 * k));
-            }
+    for (size_t at = 0; at < size; at++) {
+        const uint8_t code = codes[at];
+        if (code == fsst::kEscape) {
+            if (++at < size) text += static_cast<char>(codes[at]);
+        } else if (code < table.count) {
+            char symbol[8];
+            fsst::store_le<uint64_t>(symbol, table.symbol[code]);
+            text.append(symbol, table.length[code]);
         }
     }
     return text;

@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -20,13 +21,15 @@ GOLDEN = HERE.parent / "golden"
 CORPUS = HERE / "corpus"  # what is kept, and what tests replay
 CRASHES = HERE / "crashes"  # not under version control
 
-SLICE = 120  # seconds, on the clock
+SLICE = 400  # seconds, on the clock
 MAX_INPUT = 2100  # bytes: the largest table, and a little
 KEPT_INPUTS = 200
 KEPT_BYTES = 50_000
+INTERRUPTED = 72  # exit status of libFuzzer
 MAX_CRASHES = 3  # a target that crashes more often is given up: it would find the same again
 
 stopped = threading.Event()
+running: set[subprocess.Popen] = set()
 
 
 def seeds(target: str) -> list[bytes]:
@@ -66,22 +69,24 @@ class Target:
         environment = os.environ | {"ASAN_OPTIONS": "quarantine_size_mb=16", "UBSAN_OPTIONS": "print_stacktrace=1"}
         with self.log.open("w+", errors="replace") as log:
             process = subprocess.Popen([self.program, *arguments], stdout=log, stderr=log, env=environment)
+            running.add(process)
             _, status, usage = os.wait4(process.pid, 0)
+            running.remove(process)
             process.returncode = os.waitstatus_to_exitcode(status)
             self.cpu += usage.ru_utime + usage.ru_stime
             log.seek(0)
             return process.returncode, log.read()
 
     def fuzz(self, seconds: float) -> None:
-        for turn in range(sys.maxsize):
+        while True:
             if stopped.is_set() or self.cpu >= seconds or self.crashes >= MAX_CRASHES:
                 return
             code, said = self.call(
                 f"-max_total_time={min(SLICE, int(seconds - self.cpu) + 2)}",
                 f"-max_len={MAX_INPUT}",
                 "-len_control=30",
-                f"-use_value_profile={turn % 2}",
-                "-timeout=300",  # on the clock, in which a target may stand still
+                "-timeout=300",  # on the clock, on which a target may stand still
+                "-report_slow_units=300",
                 "-malloc_limit_mb=256",
                 "-reload=0",
                 "-print_final_stats=1",
@@ -90,9 +95,10 @@ class Target:
                 self.kept,
             )
             self.executions += sum(int(n) for n in re.findall(r"number_of_executed_units: (\d+)", said))
-            if turn % 2 == 0:
-                self.features = max([self.features, *map(int, re.findall(r" ft: (\d+)", said))])
-            if code != 0 and not stopped.is_set():
+            self.features = max([self.features, *map(int, re.findall(r" ft: (\d+)", said))])
+            if code == INTERRUPTED:
+                stopped.set()
+            elif code != 0:
                 self.crashes += 1
                 shutil.copy(self.log, CRASHES / f"{self.name}-{self.crashes}.log")
                 print(f"{self.name}: exit status {code}, see {CRASHES}", flush=True)
@@ -106,10 +112,11 @@ class Target:
         fewest = self.found.with_name(self.name + ".merged")
         shutil.rmtree(fewest, ignore_errors=True)
         fewest.mkdir()
-        code, said = self.call(
-            "-merge=1", "-use_counters=0", f"-max_len={MAX_INPUT}", fewest, self.found, self.kept
-        )
+        code, said = self.call("-merge=1", "-use_counters=0", f"-max_len={MAX_INPUT}", fewest, self.found, self.kept)
         self.cpu = spent
+        if code == INTERRUPTED:
+            stopped.set()
+            return
         if code != 0:
             sys.exit(f"{self.name}: merging ended with {code}\n{said[-2000:]}")
         for old in self.kept.iterdir():
@@ -137,14 +144,17 @@ def main() -> None:
         if not stopped.is_set():
             target.keep_corpus()
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
     with ThreadPoolExecutor(options.jobs) as pool:
-        running = [pool.submit(work, target) for target in targets]
+        work_of = [pool.submit(work, target) for target in targets]
         try:
-            for one in running:
+            for one in work_of:
                 one.result()
         except KeyboardInterrupt:
-            # The programs have got the same signal and end.
             stopped.set()
+            # The terminal has sent it to the programs as well, but a kill has not.
+            for process in tuple(running):
+                process.send_signal(signal.SIGINT)
     print(f"{'target':14}{'executions':>12}{'CPU minutes':>13}{'features':>10}{'crashes':>9}{'kept':>6}{'bytes':>8}")
     for target in targets:
         kept = [file.stat().st_size for file in target.kept.iterdir()]
