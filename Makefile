@@ -138,11 +138,17 @@ build/native/threads.passed: tests/native/test_threads.cpp $(wildcard fsst/csrc/
 	build/native/threads
 	@touch $@
 
-# Each fuzz target on the inputs that are kept: no clang needed. tests/fuzz/run.py keeps them.
-build/native/fuzz_%.replayed: tests/fuzz/fuzz_%.cpp tests/fuzz/replay.cpp tests/fuzz/input.hpp \
-                              $(wildcard fsst/csrc/*.hpp) $(wildcard tests/fuzz/corpus/*/*)
+# Each fuzz target on the inputs that are kept: no clang needed. tests/fuzz/run.py keeps them. Without
+# optimisation, since compiling takes longer than running.
+REPLAY := $(CXX) $(SANITIZE) -O0
+
+build/native/replay.o: tests/fuzz/replay.cpp tests/fuzz/input.hpp tests/native/exact_buffer.hpp
 	@mkdir -p build/native
-	$(CXX) $(SANITIZE) $< tests/fuzz/replay.cpp -o build/native/fuzz_$* -pthread
+	$(REPLAY) -c $< -o $@
+
+build/native/fuzz_%.replayed: tests/fuzz/fuzz_%.cpp build/native/replay.o tests/fuzz/input.hpp \
+                              $(wildcard fsst/csrc/*.hpp tests/fuzz/corpus/*/*)
+	$(REPLAY) $< build/native/replay.o -o build/native/fuzz_$* -pthread
 	build/native/fuzz_$* tests/fuzz/corpus/$*
 	@touch $@
 

@@ -2,11 +2,20 @@
 // Arguments are files and folders.
 #include "input.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sanitizer/common_interface_defs.h>
 
 namespace {
+
+std::string current;
+
+// Whoever ends the process says what is wrong, but not with which input.
+void say_which() {
+    std::fprintf(stderr, "with the input %s\n", current.c_str());
+}
 
 void run(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -15,9 +24,7 @@ void run(const std::filesystem::path& path) {
         std::fprintf(stderr, "%s: not readable\n", path.c_str());
         std::exit(1);
     }
-    // Sanitizers report on stderr; this says which input it was.
-    std::printf("%s\r", path.filename().c_str());
-    std::fflush(stdout);
+    current = path.string();
     ExactBuffer exact(fuzz::Bytes(bytes.begin(), bytes.end()));
     LLVMFuzzerTestOneInput(exact.data(), exact.size());
 }
@@ -25,6 +32,8 @@ void run(const std::filesystem::path& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    __sanitizer_set_death_callback(say_which);
+    std::signal(SIGABRT, [](int) { say_which(); });
     size_t count = 0;
     for (int i = 1; i < argc; i++) {
         if (!std::filesystem::is_directory(argv[i])) {
@@ -41,6 +50,6 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "no inputs\n");
         return 1;
     }
-    std::printf("%zu inputs: passed                              \n", count);
+    std::printf("%zu inputs: passed\n", count);
     return 0;
 }
