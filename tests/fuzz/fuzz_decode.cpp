@@ -13,6 +13,29 @@ namespace {
 
 constexpr size_t kMost = 4500;
 
+// By the definition: text is UTF-8 if each character, written anew, is the bytes that were read.
+bool is_utf8(const uint8_t* text, size_t size) {
+    for (size_t at = 0; at < size;) {
+        const uint8_t lead = text[at];
+        const size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+        if (length > size - at) return false;
+        uint32_t value = length == 1 ? lead : lead & (0xFFu >> (length + 1));
+        for (size_t i = 1; i < length; i++) value = value << 6 | (text[at + i] & 0x3Fu);
+        if (value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) return false;
+        uint8_t again[4] = {static_cast<uint8_t>(value)};
+        size_t written = 1;
+        if (value >= 0x80) {
+            written = value < 0x800 ? 2 : value < 0x10000 ? 3 : 4;
+            for (size_t i = written; i-- > 1; value >>= 6)
+                again[i] = static_cast<uint8_t>(0x80 | (value & 0x3F));
+            again[0] = static_cast<uint8_t>((0xF00u >> written & 0xFF) | value);
+        }
+        if (written != length || std::memcmp(again, text + at, length) != 0) return false;
+        at += length;
+    }
+    return true;
+}
+
 template <class Offset, class TextOffset>
 class Check {
  public:
@@ -78,7 +101,9 @@ class Check {
         for (size_t i = rows.count; i-- > 0;) {
             const size_t start = static_cast<size_t>(offsets[i]);
             const size_t size = static_cast<size_t>(offsets[i + 1]) - start;
-            if (!valid_utf8(text.data() + start, size)) invalid = static_cast<int64_t>(i);
+            const bool valid = is_utf8(text.data() + start, size);
+            CHECK(valid_utf8(text.data() + start, size) == valid);
+            if (!valid) invalid = static_cast<int64_t>(i);
         }
         CHECK(first_invalid_utf8(Rows<TextOffset>{text.data(), offsets.data(), rows.count}, isa) == invalid);
         Exact<uint8_t> checked(text_.size());

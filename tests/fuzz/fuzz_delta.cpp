@@ -135,9 +135,47 @@ void any_values(Input& input) {
     CHECK(write_and_read(values) == values);
 }
 
+void put_varint(Bytes& to, uint64_t number) {
+    for (; number >= 128; number >>= 7) to.push_back(static_cast<uint8_t>(number | 128));
+    to.push_back(static_cast<uint8_t>(number));
+}
+
+// Streams that writers might make, and almost: sizes and widths about what is legal, and bytes enough.
 template <class Int>
-void run(Input& input, bool write, bool usual_header) {
+void made_stream(Input& input) {
+    const size_t miniblocks = input.below(6);
+    const size_t miniblock = 8 * input.below(20);
+    const size_t count = input.below(700);
+    Bytes data;
+    put_varint(data, miniblocks * miniblock + input.byte() / 255u);
+    put_varint(data, miniblocks);
+    put_varint(data, count);
+    put_varint(data, input.number(input.byte() % 9));
+    uint64_t state = input.byte();
+    for (size_t done = 1; done < count && miniblock > 0 && miniblocks > 0; done += miniblocks * miniblock) {
+        put_varint(data, input.number(input.byte() % 9));
+        size_t bytes = 0;
+        for (size_t m = 0; m < miniblocks; m++) {
+            const size_t width = input.byte() % (8 * sizeof(Int) + 2);
+            data.push_back(static_cast<uint8_t>(width));
+            if (done + m * miniblock < count) bytes += miniblock / 8 * width;
+        }
+        for (size_t i = 0; i < bytes; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            data.push_back(static_cast<uint8_t>(state >> 56));
+        }
+    }
+    // Cut, or with bytes behind.
+    const size_t change = input.byte();
+    if (change > 250) data.resize(data.size() - std::min(data.size(), 256 - change));
+    if (change < 10) data.resize(data.size() + change, 0xFF);
+    read_any<Int>(data);
+}
+
+template <class Int>
+void run(Input& input, bool write, bool usual_header, bool made) {
     if (write) return any_values<Int>(input);
+    if (made) return made_stream<Int>(input);
     Bytes data = input.rest();
     // What writers begin with, so that what follows is reached.
     if (usual_header) data.insert(data.begin(), {0x80, 0x01, 0x04});
@@ -150,9 +188,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Input input(data, size);
     const uint8_t kind = input.byte();
     if (kind & 1) {
-        run<int64_t>(input, (kind & 2) != 0, (kind & 4) != 0);
+        run<int64_t>(input, (kind & 2) != 0, (kind & 4) != 0, (kind & 8) != 0);
     } else {
-        run<int32_t>(input, (kind & 2) != 0, (kind & 4) != 0);
+        run<int32_t>(input, (kind & 2) != 0, (kind & 4) != 0, (kind & 8) != 0);
     }
     return 0;
 }

@@ -146,11 +146,12 @@ void write_and_read(Input& input) {
                               std::equal(table.symbol, table.symbol + table.count, ordered.symbol) &&
                               std::equal(table.length, table.length + table.count, ordered.length);
         if (in_order) CHECK(written(table, cwida, outcome) == data);
-        // Bytes changed and cut off.
+        // Bytes changed, cut off, or too many.
         for (size_t n = choice >> 2 & 3; n > 0 && !data.empty(); n--) {
             data[input.below(data.size())] ^= input.byte();
         }
         if (choice & 16) data.resize(data.size() - input.below(data.size() + 1));
+        if (choice & 32) data.push_back(input.byte());
         cwida ? read_cwida(data) : read_parquet(data);
     }
 }

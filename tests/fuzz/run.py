@@ -43,6 +43,12 @@ def seeds(target: str) -> list[bytes]:
         return [b"\0" + data[1:3] + data for data in (page, plain)]
     if target == "delta":
         return [b"\0" + page[9:], b"\1" + page[9:], b"\2" + plain[9:]]
+    if target == "decode":
+        # No symbols, and rows of literals alone: of 3, of 5 (characters are cut), or one.
+        literals = bytes(
+            byte for letter in "Zoë, naïve: 100 € für 日本 \N{GRINNING FACE}.".encode() for byte in (255, letter)
+        )
+        return [bytes([1, 0, 0, 0, 2, length]) + literals for length in (6, 10, 255)]
     return [bytes([kind]) + text[at : at + 300] for kind in (0, 1, 8, 24) for at in (0, 900)]
 
 
