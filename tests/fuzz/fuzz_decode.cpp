@@ -11,6 +11,8 @@ using namespace fuzz;
 
 namespace {
 
+Interrupt never([](void*) { return false; }, nullptr);
+
 constexpr size_t kMost = 4500;
 
 // By the definition: text is UTF-8 if each character, written anew, is the bytes that were read.
@@ -163,11 +165,11 @@ class Check {
                 want.limit = static_cast<int64_t>(limit);
             }
         }
-        const Outcome picked = check_picked(rows, column_.data.count, indices.data(), indices.count);
+        const Outcome picked = check_picked(rows, column_.data.count, indices.data(), indices.count, never);
         CHECK(picked.ok() && picked.size == static_cast<int64_t>(code_bytes));
         Exact<uint8_t> copied(code_bytes + kCopyRoom);
         Exact<int64_t> code_ends(indices.count);
-        copy_picked(rows, indices.data(), indices.count, copied.data(), code_ends.data());
+        copy_picked(rows, indices.data(), indices.count, copied.data(), code_ends.data(), never);
         for (size_t i = 0, at = 0; i < indices.count; i++) {
             const Bytes codes = indices[i] < 0 ? Bytes{} : codes_.row(static_cast<size_t>(indices[i]));
             CHECK(std::equal(codes.begin(), codes.end(), copied.data() + at));

@@ -69,16 +69,18 @@ class Check {
         }
         for (const Affix affix : {Affix::whole, Affix::prefix, Affix::suffix}) {
             std::vector<uint8_t> bits((rows_.count + 7) / 8);
-            compare_column(table_, rows_, needle, affix, ignore_case_, bits.data(), 1, never);
-            for (size_t row = 0; row < rows_.count; row++) {
-                const std::string& text = folded_[row];
-                bool want = text == wanted;
-                if (affix == Affix::prefix) want = text.compare(0, wanted.size(), wanted) == 0;
-                if (affix == Affix::suffix) {
-                    want = text.size() >= wanted.size() &&
-                           text.compare(text.size() - wanted.size(), wanted.size(), wanted) == 0;
+            for (const Isa isa : isas()) {
+                compare_column(table_, rows_, needle, affix, ignore_case_, bits.data(), isa, 1, never);
+                for (size_t row = 0; row < rows_.count; row++) {
+                    const std::string& text = folded_[row];
+                    bool want = text == wanted;
+                    if (affix == Affix::prefix) want = text.compare(0, wanted.size(), wanted) == 0;
+                    if (affix == Affix::suffix) {
+                        want = text.size() >= wanted.size() &&
+                               text.compare(text.size() - wanted.size(), wanted.size(), wanted) == 0;
+                    }
+                    CHECK(bit(bits.data(), row) == want);
                 }
-                CHECK(bit(bits.data(), row) == want);
             }
         }
     }
@@ -87,7 +89,8 @@ class Check {
         Exact<uint8_t> bits((rows_.count + 7) / 8);
         std::memset(bits.data(), 0xFF, bits.count);
         Exact<uint16_t> parts(pattern);
-        const Outcome found = keep_like_rows(table_, rows_, parts.data(), pattern.size(), utf8, bits.data());
+        const Outcome found = keep_like_rows(table_, rows_, parts.data(), pattern.size(), utf8, bits.data(),
+                                             isas().back(), never);
         std::vector<int64_t> ends(rows_.count);
         const Outcome measured = plain::measure_rows(table_, rows_, ends.data());
         CHECK(found.ok() == measured.ok());
@@ -113,7 +116,7 @@ class Check {
         for (const Isa isa : isas()) {
             Exact<int32_t> lengths(rows_.count);
             bool ascii = false;
-            const Outcome found = byte_lengths(table_, rows_, lengths.data(), isa, ascii);
+            const Outcome found = byte_lengths(table_, rows_, lengths.data(), isa, ascii, never);
             CHECK(found.status == measured.status && found.row == measured.row &&
                   found.position == measured.position);
             if (!found.ok()) return;
@@ -123,7 +126,7 @@ class Check {
             }
         }
         Exact<int64_t> characters(rows_.count);
-        character_lengths(table_, rows_, characters.data());
+        character_lengths(table_, rows_, characters.data(), never);
         for (size_t row = 0; row < rows_.count; row++) {
             CHECK(characters[row] == std::count_if(texts_[row].begin(), texts_[row].end(), begins_character));
         }

@@ -535,19 +535,18 @@ void check_affix(size_t kind, const Cut& cut, size_t length) {
     std::string text = text_of(t.symbols, cut.row(rng.below(cut.count())));
     if (kAffix == Affix::prefix) text = text.substr(0, rng.below(12));
     if (kAffix == Affix::suffix) text = text.substr(text.size() - std::min(text.size(), rng.below(12)));
-    const std::vector<uint8_t> bytes(text.begin(), text.end());
     const auto want = bits_of(t.symbols, cut, [&](const std::string& s) {
         if (kAffix == Affix::whole) return s == text;
         if (s.size() < text.size()) return false;
         return s.compare(kAffix == Affix::prefix ? 0 : s.size() - text.size(), text.size(), text) == 0;
     });
-    at_places("compare_rows", length, [&](Place place) {
+    at_places("compare_column", length, [&](Place place) {
         const Rows<int32_t> rows = cut.at<int32_t>(place);
-        const Constant constant(*t.decoder, more_memory.hold(bytes, place), bytes.size(), kAffix);
-        runs++;
-        uint8_t* const bits = ends_memory.room<uint8_t>(want.size(), place);
-        compare_rows<kAffix>(constant, rows, bits);
-        CHECK(std::equal(want.begin(), want.end(), bits) && ends_memory.untouched());
+        with_isas([&](Isa isa) {
+            uint8_t* const bits = ends_memory.room<uint8_t>(want.size(), place);
+            CHECK(compare_column(*t.decoder, rows, text, kAffix, false, bits, isa, 1, never));
+            CHECK(std::equal(want.begin(), want.end(), bits) && ends_memory.untouched());
+        });
     });
 }
 

@@ -79,8 +79,8 @@ Results work(const Shared& shared, Encoder& encoder, size_t threads, Interrupt& 
     results.found.resize((rows.count + 7) / 8);
     results.equal = results.found;
     CHECK(search_column(table, codes, "the", false, results.found.data(), shared.isa, threads, interrupt));
-    CHECK(compare_column(table, codes, "the other", Affix::prefix, true, results.equal.data(), threads,
-                         interrupt));
+    CHECK(compare_column(table, codes, "the other", Affix::prefix, true, results.equal.data(), shared.isa,
+                         threads, interrupt));
     results.located.resize(rows.count);
     CHECK(locate_column(table, codes, "the", false, true, results.found.data(), results.located.data(),
                         shared.isa, threads, interrupt));
