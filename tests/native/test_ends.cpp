@@ -11,6 +11,7 @@
 #include "guarded.hpp"
 #include "levels.hpp"
 #include "page.hpp"
+#include "renumber.hpp"
 #include "search_column.hpp"
 #include "train.hpp"
 #include "usage.hpp"
@@ -352,6 +353,31 @@ void check_decompress(size_t kind, const Cut& cut, size_t length) {
             decode(table, rows.data + rows.start(0), rows.total(), less, room, isa);
             CHECK(std::memcmp(want.data(), less, room) == 0 && out_memory.untouched());
         });
+    });
+}
+
+void check_renumber(size_t kind, const Cut& cut, size_t length) {
+    const uint32_t symbols = tables(kind).symbols.count;
+    std::vector<uint8_t> places(symbols);
+    for (uint32_t i = 0; i < symbols; i++) places[i] = static_cast<uint8_t>(symbols - 1 - i);
+    at_places("renumber_rows", length, [&](Place place) {
+        const Rows<int32_t> rows = cut.at<int32_t>(place);
+        const uint8_t* const to = more_memory.hold(places, place);
+        runs++;
+        uint8_t* const out = out_memory.room<uint8_t>(cut.bytes.size(), place);
+        CHECK(renumber_rows(to, symbols, rows, out).ok() && out_memory.untouched());
+        const std::vector<uint8_t> renumbered(out, out + cut.bytes.size());
+        // There and back.
+        const Rows<int32_t> again{data_memory.hold(renumbered, place) - cut.lead, rows.offsets, rows.count};
+        CHECK(renumber_rows(to, symbols, again, out).ok());
+        CHECK(std::equal(cut.bytes.begin(), cut.bytes.end(), out) && out_memory.untouched());
+        if (length == 0) return;
+        // The last row ends within an escape.
+        std::vector<uint8_t> bad = renumbered;
+        bad.back() = kEscape;
+        const Rows<int32_t> wrong{data_memory.hold(bad, place) - cut.lead, rows.offsets, rows.count};
+        renumber_rows(to, symbols, wrong, out);
+        CHECK(out_memory.untouched());
     });
 }
 
@@ -779,6 +805,7 @@ int main() {
             if (longest == 3) check_decompress<int64_t, int64_t>(kind, codes, length);
             if (longest == 20) check_picked_rows(kind, codes, length);
             if (longest == 20) check_lengths(kind, codes, length);
+            if (longest == 20) check_renumber(kind, codes, length);
             if (longest != 3) check_search<int32_t>(kind, codes, length);
             if (longest == 20) check_search<int64_t>(kind, codes, length);
             if (longest == 20) check_affix<Affix::whole>(kind, codes, length);
