@@ -110,7 +110,7 @@ for name, (calls, work) in KINDS.items():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_calls_leak_nothing() -> None:
-    assert len(run_python(LEAKS).splitlines()) == 30
+    assert len(run_python(LEAKS, timeout=600).splitlines()) == 30
 
 
 # --- Buffers and their producers ---------------------------------------------------------------

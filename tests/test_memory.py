@@ -115,7 +115,7 @@ SWEEPS = {
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc; the allocator's switches are glibc's")
 def test_out_of_memory_is_an_error_and_no_end() -> None:
     sweeps = "\n".join(f"sweep({name!r}, {work}, {step}, {least})" for name, (work, step, least) in SWEEPS.items())
-    run_python(PROGRAM.format(sweeps=sweeps), **ENVIRONMENT)
+    run_python(PROGRAM.format(sweeps=sweeps), timeout=600, **ENVIRONMENT)
 
 
 @pytest.mark.parametrize("size", [2**62, 2**61 + 1])
