@@ -822,7 +822,7 @@ def sort_indices(input: Any, /, sort_keys: Any = (), *, null_placement: Any = No
     plainly(nothing if isinstance(input, FsstArray) else pa.chunked_array([nothing]))
     chunks = [chunk for chunk in _chunks(input) if len(chunk)]
     if sum(len(chunk) + code_bytes(chunk) for chunk in chunks) <= RUN_CODES:
-        return plainly(_decompressed(input))
+        return plainly(decompress(input, large=True))
     # What the options mean, pyarrow says best.
     order = plainly(pa.array([None, "a", "b"], pa.string())).to_pylist()
     rows = order_of_rows(

@@ -768,9 +768,12 @@ def test_a_closed_file_is_not_read(memory_map, tmp_path):
             work()
 
 
-@pytest.mark.parametrize("limit", [None, 1000])
+@pytest.mark.parametrize("limit", [None, 4000])
 def test_nulls_and_pages_come_together_in_a_column(limit):
-    """Offsets of many pages, with and without nulls, of 4 and (where that is pretended to be too few) 8 bytes."""
+    """Offsets of many pages, with and without nulls, of 4 and (where that is pretended to be too few) 8 bytes.
+
+    The limit is one of pages too, and the symbol table is one.
+    """
     output = run_python(
         """
 import io, random

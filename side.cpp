@@ -1,2 +1,0 @@
-#define PRE(x) new_##x
-#include "side.inc"
