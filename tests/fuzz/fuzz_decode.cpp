@@ -4,6 +4,7 @@
 #include "decompress.hpp"
 #include "input.hpp"
 #include "parallel.hpp"
+#include "renumber.hpp"
 #include "utf8.hpp"
 
 using namespace fsst;
@@ -49,6 +50,7 @@ class Check {
         for (const Isa isa : isas()) decode_with(isa);
         single_rows();
         picked_rows();
+        renumbered();
     }
 
  private:
@@ -184,6 +186,29 @@ class Check {
         if (!want.ok()) return;
         CHECK(ends.vector() == want_ends);
         CHECK(std::equal(text.begin(), text.end(), room.data(), same_byte));
+    }
+
+    // The table's symbols in reverse: the text stays, or the first fault.
+    void renumbered() {
+        const Rows<Offset> rows = column_.rows();
+        SymbolTable reversed;
+        Exact<uint8_t> places(symbols_.count);
+        reversed.count = symbols_.count;
+        for (uint32_t i = 0; i < symbols_.count; i++) {
+            const uint32_t place = symbols_.count - 1 - i;
+            places[i] = static_cast<uint8_t>(place);
+            reversed.symbol[place] = symbols_.symbol[i];
+            reversed.length[place] = symbols_.length[i];
+        }
+        Exact<uint8_t> codes(rows.total());
+        const Outcome found = renumber_rows(places.data(), symbols_.count, rows, codes.data());
+        const bool good = want_.ok() || want_.status == Status::offsets_overflow;
+        CHECK(found.ok() == good);
+        if (good) {
+            CHECK(!want_.ok() || text_of(reversed, codes.data(), codes.count) == text_);
+        } else {
+            CHECK(found.status == want_.status && found.row == want_.row && found.position == want_.position);
+        }
     }
 
     static bool same_byte(char a, uint8_t b) { return static_cast<uint8_t>(a) == b; }

@@ -11,6 +11,33 @@ namespace {
 
 constexpr size_t kMostValues = 5000;
 
+// Some values' places, found by adding up and by reading all: the same, or both refuse in the same way.
+void pick_rows(const Page& page, const Outcome& want, const int32_t* offsets) {
+    std::vector<int64_t> some;
+    for (size_t i = page.codes_size % 7; i < page.count; i += 1 + i % 5 * 17) {
+        some.push_back(static_cast<int64_t>(i));
+    }
+    Exact<int64_t> positions(some);
+    // Only offsets are looked at, and nothing behind them.
+    Exact<uint8_t> bytes(Bytes(page.offsets, page.offsets + page.offsets_size));
+    Page cut = page;
+    cut.offsets = bytes.data();
+    for (const bool fast : {false, true}) {
+        Exact<int32_t> scratch(page.count + 1), starts(some.size()), ends(some.size());
+        check_same(pick_page_rows(cut, positions.data(), some.size(), fast, scratch.data(), starts.data(),
+                                  ends.data()),
+                   want);
+        for (size_t i = 0; want.ok() && i < some.size(); i++) {
+            CHECK(starts[i] == offsets[some[i]] && ends[i] == offsets[some[i] + 1]);
+        }
+    }
+    Exact<int64_t> wide(page.count + 1);
+    Exact<int32_t> scratch(page.count + 1);
+    wide[0] = int64_t{1} << 33;
+    check_same(append_page_offsets(cut, wide.data(), scratch.data()), want);
+    for (size_t i = 0; want.ok() && i <= page.count; i++) CHECK(wide[i] == (int64_t{1} << 33) + offsets[i]);
+}
+
 void read_page(const Bytes& data, uint64_t count) {
     Exact<uint8_t> exact(data);
     Page page;
@@ -33,6 +60,7 @@ void read_page(const Bytes& data, uint64_t count) {
 
     Exact<int32_t> offsets(page.count + 1);
     const Outcome found = read_page_offsets(page, offsets.data());
+    pick_rows(page, found, offsets.data());
     std::vector<int32_t> ends(page.count);
     if (data[0] == 0) {
         for (size_t i = 0; i < page.count; i++) ends[i] = int_at(9 + 4 * i);
@@ -74,6 +102,7 @@ void write_pages(const Layout& text, size_t most, PageLayout layout, uint8_t cha
             Page page;
             CHECK(parse_page(out.data(), plan.size, plan.count, page).ok());
             CHECK(read_page_offsets(page, offsets.data()).ok());
+            pick_rows(page, Outcome{}, offsets.data());
             CHECK(plan.delta == page.delta && plan.integers == page.offsets_size);
             start = page.codes_start;
         } else {

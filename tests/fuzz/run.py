@@ -49,6 +49,15 @@ def seeds(target: str) -> list[bytes]:
             byte for letter in "Zoë, naïve: 100 € für 日本 \N{GRINNING FACE}.".encode() for byte in (255, letter)
         )
         return [bytes([1, 0, 0, 0, 2, length]) + literals for length in (6, 10, 255)]
+    if target == "search":
+        # Two letters as symbols, a pattern of one character whatever it is, and rows that are UTF-8.
+        table = bytes([0, 2, 0, ord("a"), 0, ord("b")])
+        rows = bytes(byte for letter in "naïve aéb ab aab".encode() for byte in (255, letter))
+        return [
+            bytes([kind]) + table + bytes(6) + b"\3a_b" + bytes([2, length]) + rows
+            for kind in (1, 9)
+            for length in (8, 255)
+        ]
     return [bytes([kind]) + text[at : at + 300] for kind in (0, 1, 8, 24) for at in (0, 900)]
 
 
