@@ -6,7 +6,8 @@
     python benchmarks/parquet_files.py --rows 8000000       speeds as well, of the first text, repeated to so many rows
     python benchmarks/parquet_files.py --update             write parquet_sizes.json anew, after an intended change
 
-Sizes are whole files, footer and all. Times are CPU time, best of several, in turns.
+Sizes are whole files, footer and all; Vortex's too, where vortex-data is installed. Times are CPU time, best of
+several, in turns.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,16 @@ def zstd_of_lengths(table: pa.Table, where: Any) -> None:
     pq.write_table(table, where, compression="zstd", use_dictionary=False, column_encoding=encoding)
 
 
+def vortex_file(table: pa.Table, where: Any) -> None:
+    """A file of the format whose strings are FSST too; it writes to paths only."""
+    import vortex
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "it.vortex")
+        vortex.io.write(vortex.array(table), str(path))
+        where.write(path.read_bytes())
+
+
 WRITERS: dict[str, Write] = {
     "fsst": fsst_writer(compression="none"),
     "fsst max": fsst_writer(compression="none", effort="max"),
@@ -55,6 +67,8 @@ WRITERS: dict[str, Write] = {
     "zstd": lambda table, where: pq.write_table(table, where, compression="zstd"),
     "snappy": lambda table, where: pq.write_table(table, where),
 }
+if find_spec("vortex") is not None:
+    WRITERS["vortex"] = vortex_file
 
 
 def file_size(table: pa.Table, write: Write) -> int:
