@@ -210,35 +210,16 @@ def _decompress_with(name: str, data: memoryview, size: int) -> Any:
     return memoryview(pa.Codec(name).decompress(data, size))
 
 
-def _read_gzip(data: memoryview, size: int) -> bytes:
-    """`_read_all` for gzip. Not through pyarrow, whose stream loses some memory with each error."""
-    found = []
-    left = size + 1
-    rest: Any = data
-    while len(rest) and left > 0:  # there may be several members
-        stream = zlib.decompressobj(32 + zlib.MAX_WBITS)  # with the header of gzip or of zlib
-        try:
-            piece = stream.decompress(rest, left)
-        except zlib.error as error:
-            raise ValueError(str(error)) from None
-        found.append(piece)
-        left -= len(piece)
-        if left > 0 and not stream.eof:
-            raise ValueError("they end early")
-        rest = stream.unused_data
-    return b"".join(found)
-
-
 def _read_all(name: str, data: memoryview, size: int) -> bytes:
     """What `data` decompresses to, up to one byte more than `size`. Memory grows with what is there."""
-    if name == "gzip":
-        return _read_gzip(data, size)
     found = []
     left = size + 1
+    # Not `read`: where that fails, pyarrow loses the memory that it was to fill.
+    room = memoryview(bytearray(min(left, _SMALL)))
     with pa.CompressedInputStream(pa.BufferReader(data), name) as stream:
-        while left > 0 and (piece := stream.read(min(left, _SMALL))):
-            found.append(piece)
-            left -= len(piece)
+        while left > 0 and (count := stream.readinto(room[:left])):
+            found.append(bytes(room[:count]))
+            left -= count
     return b"".join(found)
 
 

@@ -29,7 +29,7 @@ from typing import Any
 import conftest  # noqa: F401  (hypothesis: the same examples each time)
 from hostile_cases import CASES, PROPERTIES, Case, Fault, Seed
 
-# Beyond what the process has once it has read an honest input. Inputs have a few KB.
+# Beyond what the process has, for one input of a few KB. What is lost little by little is for test_lifetimes.py.
 MEMORY = 256 << 20
 SECONDS = 20  # of CPU time, for one input
 
@@ -120,7 +120,9 @@ class Process:
             signal.setitimer(signal.ITIMER_PROF, 0)
 
     def run(self, case: Case, seed: Seed, inputs: Iterator[tuple[int | None, bytes]], until: float = math.inf) -> None:
-        for place, data in inputs:
+        for number, (place, data) in enumerate(inputs):
+            if number % 100 == 0:
+                self.limit_memory()
             try:
                 self.look(case, seed, data, place)
             except Exception as error:
@@ -141,7 +143,6 @@ def run_tests(process: Process, names: list[str]) -> None:
         case = CASES[name]
         for seed in case.seeds():
             process.look(case, seed, seed.data, -1)
-            process.limit_memory()
             process.run(case, seed, cuts(seed))
             process.run(case, seed, flips(seed, two_kinds))
 
@@ -158,7 +159,6 @@ def run_long(process: Process, names: list[str], minutes: float) -> None:
         before = process.counts.copy()
         for seed in seeds:
             process.look(case, seed, seed.data, -1)
-        process.limit_memory()
         for seed in seeds:
             process.run(case, seed, flips(seed, every_change), until)
         while time.process_time() < until:
