@@ -56,7 +56,8 @@ def write_table(
         A path comes to be when all is written.
     columns : "auto", or names
         Columns to be FSST, by name or dotted path. With "auto": strings and binaries where that makes them
-        smaller than what pyarrow writes with the same options. Columns that are named are FSST in any case.
+        smaller than what pyarrow writes with the same options. Columns that are named are FSST in any case, but for
+        those in which no symbol is found.
     effort : {"default", "fast", "max"}
         How much work goes into training, see `fsst.compress`.
     symbol_table : SymbolTable or mapping of str to SymbolTable, optional
