@@ -642,6 +642,8 @@ def _row_numbers(indices: Any, count: int) -> tuple[Any, Any]:
         rows = array.to_numpy(zero_copy_only=False)
     if rows.ndim != 1 or (rows.dtype.kind not in "iu" and rows.size):
         raise TypeError(f"row numbers must be integers in one dimension, not {rows.dtype} in {rows.ndim}")
+    if rows.dtype == np.uint64 and rows.size and rows.max() > np.iinfo(np.int64).max:
+        raise IndexError(f"row {rows.max()} of a column of {count} rows")
     rows = np.ascontiguousarray(rows, np.int64)
     if rows.size:
         if absent is not None and absent.all():

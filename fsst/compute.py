@@ -46,7 +46,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fsst import _core
-from fsst.array import FsstArray, FsstType, decompress_leaf, validity_of
+from fsst.array import FsstArray, FsstScalar, FsstType, decompress_leaf, validity_of
 from fsst.convert import decompress
 from fsst.order import order_of_rows
 from fsst.runs import RUN_CODES, code_bytes, plain_runs, runs
@@ -408,7 +408,9 @@ def match_like(
         text = _pattern_bytes(pattern)
         # pyarrow's expressions above do not match bytes that are not UTF-8.
         odd = text is None or not _is_utf8(text)
-        if odd or options is not None or (ignore_case and not _is_search(text)) or _is_laborious(text or b""):
+        # With `ignore_case` a backslash is an escape to pyarrow in the plain forms as well.
+        folded = ignore_case and (b"\\" in (text or b"") or not _is_search(text))
+        if odd or options is not None or folded or _is_laborious(text or b""):
 
             def plainly(array: pa.Array) -> Any:
                 if options is not None:
@@ -507,7 +509,16 @@ def _constant_bytes(value: Any) -> bytes | None:
     return None
 
 
+def _operand(value: Any) -> Any:
+    """What pyarrow makes of it: arrays of sequences; and a compressed column's row as the string it is."""
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return pa.array(value)
+    return pa.scalar(value.as_py(), value.type.value_type) if isinstance(value, FsstScalar) else value
+
+
 def _compare(name: str, x: Any, y: Any, threads: int | None) -> Any:
+    if _is_compressed(x) or _is_compressed(y):
+        x, y = _operand(x), _operand(y)
     if _is_compressed(x) and name in ("equal", "not_equal") and _searched(x):
         constant = _constant_bytes(y)
         if constant is not None:

@@ -549,3 +549,28 @@ def test_sets_that_are_compressed(function, kind):
         for value_set in (fsst.compress(chosen), pa.chunked_array([fsst.compress(chosen)])):
             assert ours(column, value_set).equals(expected)
             assert ours(plain, value_set).equals(expected)
+
+
+# --- What a tester with nothing but the wheel found --------------------------------------------
+
+
+@pytest.mark.parametrize("value_type", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()])
+@pytest.mark.parametrize("pattern", ["%\\A", "\\k%", "%\\k%", "%\\", "\\%", "%a\\%"])
+def test_backslashes_in_like_that_ignores_case(value_type, pattern):
+    plain = pa.array(["kA", "ab", None, "a", "\\A", "x\\", "%\\A", "a%", ""]).cast(value_type)
+    for ignore_case in (True, False):
+        expected = pc.match_like(plain, pattern, ignore_case=ignore_case)
+        assert fc.match_like(fsst.compress(plain), pattern, ignore_case=ignore_case).equals(expected)
+
+
+def test_comparisons_with_sequences_and_with_rows_of_columns():
+    plain = pa.array(["kA", "ab", None, "a"])
+    column = fsst.compress(plain)
+    for name in ("equal", "not_equal", "less", "greater_equal"):
+        ours, theirs = getattr(fc, name), getattr(pc, name)
+        for other in (["kA", "b", "c", "a"], ("a", None, "a", "a"), np.array(["kA", "b", "c", "a"])):
+            assert ours(column, other).equals(theirs(plain, other))
+            assert ours(other, column).equals(theirs(other, plain))
+        for row in (0, 2, 3):
+            assert ours(column, column[row]).equals(theirs(plain, plain[row]))
+            assert ours(column[row], column).equals(theirs(plain[row], plain))

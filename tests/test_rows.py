@@ -198,3 +198,11 @@ def test_null_rows_that_hide_corrupt_codes():
     storage = array_over(pa.binary(), [True, False], [b"\0", b"\7"])
     column = fsst.FsstArray.from_storage(fsst.FsstType(fsst.SymbolTable([b"a"])), storage)
     assert list(column.reader()) == ["a", None] and column.decompress_rows([1, 0]).to_pylist() == [None, "a"]
+
+
+def test_row_numbers_beyond_63_bits_are_no_negative_ones():
+    column = fsst.compress(["x", "y", "z"])
+    for number in (2**63, 2**64 - 1, 2**64 - 3):
+        with pytest.raises(IndexError, match=f"row {number} of a column of 3 rows"):
+            column.decompress_rows(np.array([0, number], np.uint64))
+    assert column.decompress_rows(np.array([2, 0], np.uint64)).to_pylist() == ["z", "x"]
