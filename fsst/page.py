@@ -16,6 +16,7 @@ The encoding is a proposal (apache/parquet-format issue 531): few readers know i
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -181,6 +182,9 @@ class DataPage:
     ) -> None:
         if encoding not in ("fsst", "delta_length_byte_array"):
             raise ValueError(f"encoding must be 'fsst' or 'delta_length_byte_array', not {encoding!r}")
+        num_values = operator.index(num_values)
+        if num_values >= 2**63:
+            raise CorruptDataError(f"data page: {num_values} values are more than any page holds")
         value_type = pa.binary() if value_type is None else value_type
         if encoding != "fsst":
             self._column = _values_by_length(buffer, num_values, value_type)

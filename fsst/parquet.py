@@ -132,8 +132,9 @@ class ParquetFile:
                 self._turn = Lock()  # pyarrow does not say whether several threads may read with one reader
             except (pa.ArrowException, OSError, ValueError) as error:
                 raise CorruptDataError(f"footer: pyarrow cannot read it: {error}") from None
-            if len(set(self._schema.names)) < len(self._schema.names):
-                raise FsstError(f"columns are named alike: {', '.join(self._schema.names)}")
+            for names in (self._schema.names, [leaf.name for leaf in self._footer.leaves]):
+                if len(set(names)) < len(names):
+                    raise FsstError(f"columns are named alike: {', '.join(names)}")
             self._stack = stack.pop_all()
         self._row_counts = [group.num_rows for group in self._footer.row_groups]
 

@@ -301,7 +301,7 @@ class _Tables:
         else:
             own = train(values, effort=self._effort)
         ratio = _ratio(own, sample)
-        if len(own) == 0 or (self._only_if_smaller and ratio > _WORTHWHILE):
+        if self._only_if_smaller and (len(own) == 0 or ratio > _WORTHWHILE):
             return None
         self._table, self._expected = own, ratio
         return own

@@ -56,8 +56,7 @@ def write_table(
         A path comes to be when all is written.
     columns : "auto", or names
         Columns to be FSST, by name or dotted path. With "auto": strings and binaries where that makes them
-        smaller than what pyarrow writes with the same options. Columns that are named are FSST in any case, but for
-        those in which no symbol is found.
+        smaller than what pyarrow writes with the same options. Columns that are named are FSST in any case.
     effort : {"default", "fast", "max"}
         How much work goes into training, see `fsst.compress`.
     symbol_table : SymbolTable or mapping of str to SymbolTable, optional
@@ -101,6 +100,7 @@ def write_table(
     else:
         codec = level = None
     rewriter: Rewriter | None = None
+    rows = 0
     with open_output(where) as out:
         assembly, memory = Assembly(out), _Memory(1 << 16)
         for first, part in _parts(table, options):
@@ -127,7 +127,8 @@ def write_table(
                     known = [_values(part, chunk.leaf, start, group.num_rows) for chunk in group.chunks]
                     assembly.add(file, group, map(partial(rewriter.rewrite, file), group.chunks, known))
                     start += group.num_rows
-        struct.set(FileField.NUM_ROWS, I64, len(table))
+                rows += start
+        struct.set(FileField.NUM_ROWS, I64, rows)  # none where there are no columns
         assembly.finish(struct)
 
 
@@ -135,7 +136,8 @@ def _parts(table: pa.Table, options: dict[str, Any]) -> Iterator[tuple[int, pa.T
     """The rows of each row group, and the number of the first: as `pyarrow.parquet.write_table` cuts a table."""
     rows = options.get("row_group_size")
     size = _ROW_GROUP if rows is None else rows
-    if not isinstance(size, int) or not 0 < size <= _MOST_ROWS or len(table) <= size:
+    runs_on = options.get("use_content_defined_chunking")  # from one row group to the next
+    if not isinstance(size, int) or not 0 < size <= _MOST_ROWS or len(table) <= size or runs_on:
         yield 0, table
         return
     for first in range(0, len(table), size):

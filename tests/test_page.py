@@ -600,3 +600,13 @@ def test_bad_arguments_of_pages_by_length():
     with pytest.raises(TypeError, match="value_type"):
         decode_data_page(b"", None, 0, encoding=BY_LENGTH, value_type=pa.int32())
     assert len(decode_data_page(b"", None, 0, encoding=BY_LENGTH)) == 0
+
+
+def test_numbers_of_values_that_no_page_has():
+    table = fsst.SymbolTable([b"ab"])
+    page = encode_data_page(fsst.compress(["ab", "abab"], symbol_table=table))
+    with pytest.raises(TypeError):
+        decode_data_page(page, table, 2.9)
+    for count in (2**31, 2**64, 10**30):
+        with pytest.raises(CorruptDataError, match="^data page"):
+            decode_data_page(page, table, count)

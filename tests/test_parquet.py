@@ -23,7 +23,7 @@ import fsst
 import fsst.codec
 import fsst.page
 import fsst.parquet
-from fsst import FsstArray, FsstType
+from fsst import FsstArray, FsstError, FsstType
 from fsst.parquet import ParquetFile, read_table, transcode, write_table
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -468,6 +468,47 @@ def test_row_groups_are_those_that_pyarrow_makes(tmp_path):
         write_table(table, "it.parquet", filesystem=pa.fs.LocalFileSystem())
     write_table(table.slice(0, 0), file := io.BytesIO(), columns=["text"])
     assert read_table(file).equals(table.slice(0, 0))
+
+
+@pytest.mark.parametrize("rows", [[""] * 2000, [None] * 2000, ["a"], ["abc", None]])
+def test_columns_that_are_named_are_fsst_in_any_case(rows):
+    table = pa.table({"text": pa.array(rows, pa.string())})
+    for compression in ("none", "gzip"):
+        write_table(table, file := io.BytesIO(), ["text"], compression=compression)
+        with ParquetFile(file) as parquet_file:
+            assert parquet_file.fsst_columns == ["text"]
+        assert len(file.getvalue()) < 1000
+        assert read_table(file).equals(table)
+        assert fsst.decompress(read_table(file, compressed=True)).equals(table)
+        assert pq.read_table(io.BytesIO(back(file.getvalue()))).equals(table)
+
+
+def test_rows_without_columns():
+    table = pa.table({"text": ["a"] * 5}).select([])
+    write_table(table, file := io.BytesIO())
+    assert pq.ParquetFile(io.BytesIO(parquet(table))).metadata.num_rows == ParquetFile(file).num_rows == 0
+    assert read_table(file).num_columns == 0
+
+
+def test_paths_that_coincide_are_refused():
+    table = pa.table({"a.b": ["x"], "a": [{"b": "y"}]})
+    write_table(table, file := io.BytesIO())
+    with pytest.raises(FsstError, match=r"named alike: a\.b, a\.b"):
+        read_table(file)
+
+
+def test_content_defined_chunks_are_those_of_pyarrow():
+    table = pa.table({"number": range(20_000), "text": words(1, 20_000)})
+    options = {
+        "use_content_defined_chunking": {"min_chunk_size": 1024, "max_chunk_size": 4096, "norm_level": 0},
+        "row_group_size": 5000,
+        "use_dictionary": False,
+    }
+    write_table(table, file := io.BytesIO(), columns=["text"], **options)
+    theirs = pq.ParquetFile(io.BytesIO(parquet(table, **options))).metadata
+    ours = pq.ParquetFile(file).metadata
+    sizes = [[m.row_group(i).column(0).total_uncompressed_size for i in range(4)] for m in (ours, theirs)]
+    assert sizes[0] == sizes[1]
 
 
 def test_a_given_table_is_used():
