@@ -608,5 +608,5 @@ def test_numbers_of_values_that_no_page_has():
     with pytest.raises(TypeError):
         decode_data_page(page, table, 2.9)
     for count in (2**31, 2**64, 10**30):
-        with pytest.raises(CorruptDataError, match="^data page"):
+        with pytest.raises(CorruptDataError, match=r"^data page"):
             decode_data_page(page, table, count)
