@@ -80,17 +80,8 @@ print("finished")
 """
 
 
-def processor_time(pid: int) -> float:
-    """Seconds that a running process has used."""
-    if not Path("/proc/self/stat").exists():
-        return 0.0
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def interrupt(program: str, *arguments: str, after: float = 0.1) -> None:
     """Run a program, press Ctrl-C some time after it says go, and see that it ends."""
-    children = sum(os.times()[2:4])
     process = subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         stdout=subprocess.PIPE,
@@ -100,15 +91,12 @@ def interrupt(program: str, *arguments: str, after: float = 0.1) -> None:
     )
     assert process.stdout is not None and process.stdout.readline() == "go\n"
     time.sleep(after)
-    before = processor_time(process.pid)
     process.send_signal(signal.SIGINT)
     sent = time.monotonic()
     output, errors = process.communicate(timeout=60)
     took = time.monotonic() - sent
     assert "finished" not in output and errors.strip().endswith("KeyboardInterrupt"), output + errors
-    # A second, and what ending the process takes. Where other work keeps the machine busy, a second of the processor.
-    used = sum(os.times()[2:4]) - children - before
-    assert took < 1.5 or (used < 1 and took < 15), (took, used)
+    assert took < 1.5  # a second, and what ending the process takes
 
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
