@@ -72,14 +72,22 @@ struct Constant {
 
 namespace affix_detail {
 
+// The code that a walk came to last, or the literal.
+struct LastCode {
+    size_t passed = 0;  // bytes of codes, before it
+    size_t left = 0;    // bytes of the constant, from it on
+    bool literal = false;
+};
+
 // Along the constant from its begin: true where the codes spell it, and with kPrefix perhaps more.
 template <bool kPrefix>
-bool walk_forward(const Constant& constant, const uint8_t* codes, size_t size) noexcept {
+bool walk_forward(const Constant& constant, const uint8_t* codes, size_t size, LastCode& last) noexcept {
     const uint8_t* const text = constant.text();
     size_t done = 0;
     for (size_t at = 0; at < size; at++) {
         if (kPrefix && done == constant.size) return true;
         size_t index = codes[at];
+        last = {at, constant.size - done, index == kEscape};
         if (index == kEscape) {
             if (++at == size) break;
             index = 256u + codes[at];
@@ -99,7 +107,8 @@ bool walk_forward(const Constant& constant, const uint8_t* codes, size_t size) n
 }
 
 // Back from the constant's end. A byte is a literal if an odd number of escapes stands before it.
-inline bool walk_backward(const Constant& constant, const uint8_t* codes, size_t size) noexcept {
+inline bool walk_backward(const Constant& constant, const uint8_t* codes, size_t size,
+                          LastCode& last) noexcept {
     const uint8_t* const text = constant.text();
     size_t left = constant.size;
     size_t at = size;
@@ -122,6 +131,7 @@ inline bool walk_backward(const Constant& constant, const uint8_t* codes, size_t
     if (at > 0 && codes[at - 1] == kEscape && escapes % 2 == 0) back_by(1);
     while (left > 0 && at > 0) {
         const bool literal = escapes % 2 == 1;
+        last = {size - at, left, literal};
         const size_t index = codes[at - 1] | (literal ? 256u : 0u);
         back_by(literal ? 2 : 1);
         uint64_t symbol = constant.table.symbol[index];
@@ -233,6 +243,63 @@ FSST_ALWAYS_INLINE Verdict end_of(const Constant& constant, const uint8_t* end, 
                                                 literal_positions(escape_bits(codes), false), size);
 }
 
+// The codes of a row that was found to have the constant: others that have the same ones have it, too.
+// Columns repeat values, beginnings and ends.
+template <Affix kAffix, class Kernel>
+class Known {
+ public:
+    // A row that has the constant. SAFETY: as `has`.
+    void learn(const Constant& constant, const uint8_t* codes, size_t size) noexcept {
+        bytes_ = size;
+        if (kAffix != Affix::whole) {
+            LastCode last;
+            if (kLast) {
+                walk_backward(constant, codes, size, last);
+            } else {
+                walk_forward<true>(constant, codes, size, last);
+            }
+            if (last.literal) return;
+            bytes_ = last.passed;
+            last_ = constant.fit<kAffix, kLast, Kernel>(last.left).all;
+        }
+        codes_ = kLast ? codes + size - bytes_ : codes;
+        word_ = edge(codes, size);
+        mask_ = kLast ? ~kLowBytes[excess(kReach, bytes_)] : kLowBytes[std::min(bytes_, kReach)];
+        learned_ = true;
+    }
+
+    void forget() noexcept { learned_ = false; }
+    bool is_learned() const noexcept { return learned_; }
+
+    // SAFETY: 8 bytes at the row's edge are readable.
+    FSST_ALWAYS_INLINE bool has(const uint8_t* codes, size_t size) const noexcept {
+        const bool enough = kAffix == Affix::whole ? size == bytes_ : size > bytes_;
+        if (((edge(codes, size) ^ word_) & mask_) != 0 || !enough) return false;
+        const uint8_t* const from = kLast ? codes + size - bytes_ : codes;
+        if (kAffix == Affix::prefix && !last_.has(from[bytes_])) return false;
+        if (kAffix == Affix::suffix) {
+            if (!last_.has(from[-1])) return false;
+            if (size > bytes_ + 1 && from[-2] == kEscape) return false;  // perhaps a literal
+        }
+        return bytes_ <= kReach || std::memcmp(from, codes_, bytes_) == 0;
+    }
+
+ private:
+    static constexpr bool kLast = kAffix != Affix::prefix;
+
+    static FSST_ALWAYS_INLINE uint64_t edge(const uint8_t* codes, size_t size) noexcept {
+        return load_le<uint64_t>(kLast ? codes + size - kReach : codes);
+    }
+
+    bool learned_ = false;
+    const uint8_t* codes_ = nullptr;
+    size_t bytes_ =
+        0;  // all that spell the constant, but for the code in which a prefix ends, a suffix begins
+    uint64_t word_ = 0;  // of them, those within 8 bytes of the row's edge
+    uint64_t mask_ = 0;
+    ByteSet last_;  // codes that will do for the one left out
+};
+
 // 64 rows at a time; `Kernel` looks at the edges of those that lie well inside the codes.
 template <Affix kAffix, class Kernel, class Offset>
 void compare_rows(const Constant& constant, const Rows<Offset>& rows, uint8_t* bits) noexcept {
@@ -243,9 +310,7 @@ void compare_rows(const Constant& constant, const Rows<Offset>& rows, uint8_t* b
     // A code stands for 8 bytes at most.
     const size_t least = kAffix == Affix::whole ? (constant.size + 7) / 8 : 1;
     const size_t least_there = std::min<size_t>(least, INT32_MAX);
-    // The codes of the last row that was walked and found equal: columns have some values many times.
-    const uint8_t* known = nullptr;
-    size_t known_size = 0;
+    Known<kAffix, Kernel> known;
     for (size_t first = 0; first < rows.count; first += kRows) {
         const size_t count = std::min(kRows, rows.count - first);
         const size_t start = rows.start(first);
@@ -270,9 +335,22 @@ void compare_rows(const Constant& constant, const Rows<Offset>& rows, uint8_t* b
         }
         uint64_t found = edges.sure;
         uint64_t open = edges.open;
+        if (inside && known.is_learned() && open != 0) {
+            uint64_t has = 0;
+            for (uint64_t left = open; left != 0; left &= left - 1) {
+                const int i = __builtin_ctzll(left);
+                const size_t row = first + static_cast<size_t>(i);
+                // SAFETY: `inside`.
+                has |= static_cast<uint64_t>(known.has(rows.data + rows.start(row), rows.size(row))) << i;
+            }
+            found |= has;
+            open &= ~has;
+            if (has == 0) known.forget();  // what is in now is in for other codes
+        }
+        const uint64_t unknown = open;
         if (inside) {
             open = 0;
-            for (uint64_t left = edges.open; left != 0; left &= left - 1) {
+            for (uint64_t left = unknown; left != 0; left &= left - 1) {
                 const int i = __builtin_ctzll(left);
                 const size_t row = first + static_cast<size_t>(i);
                 const uint8_t* const codes = rows.data + rows.start(row);
@@ -290,18 +368,15 @@ void compare_rows(const Constant& constant, const Rows<Offset>& rows, uint8_t* b
             const size_t row = first + static_cast<size_t>(i);
             const uint8_t* const codes = rows.data + rows.start(row);
             const size_t size = rows.size(row);
-            bool in;
-            if (kAffix == Affix::whole) {
-                in = size == known_size && std::memcmp(codes, known, size) == 0;
-                if (!in && walk_forward<false>(constant, codes, size)) {
-                    in = true;
-                    known = codes;
-                    known_size = size;
-                }
-            } else {
-                in = kLast ? walk_backward(constant, codes, size) : walk_forward<true>(constant, codes, size);
-            }
+            LastCode last;
+            const bool in = kAffix == Affix::whole    ? walk_forward<false>(constant, codes, size, last)
+                            : kAffix == Affix::suffix ? walk_backward(constant, codes, size, last)
+                                                      : walk_forward<true>(constant, codes, size, last);
             found |= static_cast<uint64_t>(in) << i;
+        }
+        if (inside && (found & unknown) != 0 && !known.is_learned()) {
+            const size_t row = first + static_cast<size_t>(__builtin_ctzll(found & unknown));
+            known.learn(constant, rows.data + rows.start(row), rows.size(row));
         }
         for (size_t i = 0; i < (count + 7) / 8; i++) {
             bits[first / 8 + i] = static_cast<uint8_t>(found >> (8 * i));
