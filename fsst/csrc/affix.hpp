@@ -76,7 +76,6 @@ namespace affix_detail {
 struct LastCode {
     size_t passed = 0;  // bytes of codes, before it
     size_t left = 0;    // bytes of the constant, from it on
-    bool literal = false;
 };
 
 // Along the constant from its begin: true where the codes spell it, and with kPrefix perhaps more.
@@ -87,7 +86,7 @@ bool walk_forward(const Constant& constant, const uint8_t* codes, size_t size, L
     for (size_t at = 0; at < size; at++) {
         if (kPrefix && done == constant.size) return true;
         size_t index = codes[at];
-        last = {at, constant.size - done, index == kEscape};
+        last = {at, constant.size - done};
         if (index == kEscape) {
             if (++at == size) break;
             index = 256u + codes[at];
@@ -131,7 +130,7 @@ inline bool walk_backward(const Constant& constant, const uint8_t* codes, size_t
     if (at > 0 && codes[at - 1] == kEscape && escapes % 2 == 0) back_by(1);
     while (left > 0 && at > 0) {
         const bool literal = escapes % 2 == 1;
-        last = {size - at, left, literal};
+        last = {size - at, left};
         const size_t index = codes[at - 1] | (literal ? 256u : 0u);
         back_by(literal ? 2 : 1);
         uint64_t symbol = constant.table.symbol[index];
@@ -258,7 +257,6 @@ class Known {
             } else {
                 walk_forward<true>(constant, codes, size, last);
             }
-            if (last.literal) return;
             bytes_ = last.passed;
             last_ = constant.fit<kAffix, kLast, Kernel>(last.left).all;
         }
