@@ -35,15 +35,24 @@ def order_of_rows(
     """
     sorter = _Sorter(chunks, descending, order_of)
     nulls = np.flatnonzero(_nulls(chunks))
-    if len(nulls):
-        present = np.ones(sorter.length, bool)
-        present[nulls] = False
-        rows = np.flatnonzero(present)
-    else:
-        rows = np.arange(sorter.length)
-    pieces = list(sorter.ordered(rows, 0))
-    pieces.insert(0 if nulls_first else len(pieces), nulls)
-    return np.concatenate(pieces).astype(np.uint64)
+    order = np.empty(sorter.length, np.uint64)
+    start = len(nulls) if nulls_first else 0
+    order[:start] = nulls[:start]
+    # Handed on and not kept: `ordered` lets go of it before it makes the next array of this size.
+    for piece in sorter.ordered(_others(nulls, sorter.length), 0):
+        order[start : start + len(piece)] = piece
+        start += len(piece)
+    order[start:] = nulls[: sorter.length - start]
+    return order
+
+
+def _others(nulls: Any, length: int) -> Any:
+    """The row numbers that are not among `nulls`."""
+    if len(nulls) == 0:
+        return np.arange(length)
+    present = np.ones(length, bool)
+    present[nulls] = False
+    return np.flatnonzero(present)
 
 
 def _nulls(chunks: list[FsstArray]) -> Any:
@@ -83,8 +92,8 @@ class _Sorter:
         for chunk in chunks:
             offsets = chunk.code_offsets()
             if offsets is not None:
-                # A row takes memory even if it has no codes.
-                sizes.append(np.diff(offsets).astype(np.int64) + 1)
+                # A row takes memory even if it has no codes; one of 2 GiB is a run of its own in any case.
+                sizes.append(np.minimum(np.diff(offsets), 2**31 - 2).astype(np.int32) + 1)
         self.sizes = np.concatenate(sizes)
 
     def picked(self, rows: Any, pick: Callable[[FsstArray, Any], pa.Array]) -> pa.Array:
@@ -107,21 +116,31 @@ class _Sorter:
 
     def keys(self, rows: Any, skip: int) -> tuple[Any, Any]:
         """`_keys` of these rows, run by run."""
-        found = []
+        keys, there = np.empty(len(rows), np.uint64), np.empty(len(rows), np.uint8)
+        start = 0
+        for plain in self.plain_runs(rows):
+            until = start + len(plain)
+            keys[start:until], there[start:until] = _keys(plain, skip)
+            start = until
+        return keys, there
+
+    def plain_runs(self, rows: Any) -> Iterator[pa.Array]:
+        """These rows (ascending) as text, in runs."""
         if len(rows) == self.length:
             for chunk in self.chunks:
-                found += [_keys(plain, skip) for plain in plain_runs(chunk)]
-        else:
-            ends = np.cumsum(self.sizes[rows])
-            start = 0
-            while start < len(rows):
-                done = int(ends[start - 1]) if start else 0
-                until = max(start + 1, int(np.searchsorted(ends, done + RUN_CODES, "right")))
-                found.append(_keys(self.plain(rows[start:until]), skip))
-                start = until
-        if not found:
-            return np.zeros(0, np.uint64), np.zeros(0, np.uint8)
-        return np.concatenate([keys for keys, _ in found]), np.concatenate([there for _, there in found])
+                yield from plain_runs(chunk)
+            return
+        ends = self.ends(rows)
+        start = 0
+        while start < len(rows):
+            done = int(ends[start - 1]) if start else 0
+            until = max(start + 1, int(np.searchsorted(ends, done + RUN_CODES, "right")))
+            yield self.plain(rows[start:until])
+            start = until
+
+    def ends(self, rows: Any) -> Any:
+        """What these rows take, with all before them."""
+        return np.cumsum(self.sizes[rows], dtype=np.int64)
 
     def ordered(self, rows: Any, skip: int) -> Iterator[Any]:
         """These rows (ascending), which share their first `skip` bytes, in pieces, in order."""
@@ -131,9 +150,13 @@ class _Sorter:
         if self.descending:
             keys = ~keys
         order = np.argsort(keys, kind="stable")
-        keys, there, rows = keys[order], there[order], rows[order]
-        ends = np.cumsum(self.sizes[rows])
+        keys = keys[order]
         changes = np.append(np.flatnonzero(keys[1:] != keys[:-1]) + 1, len(rows))
+        del keys  # arrays as long as the column are let go as soon as may be
+        there = there[order]
+        rows = order if len(rows) == self.length else rows[order]
+        del order
+        ends = self.ends(rows)
         start = 0
         while start < len(rows):
             done = int(ends[start - 1]) if start else 0
