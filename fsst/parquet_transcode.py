@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -150,7 +149,7 @@ def transcode(
     with open_input(source) as file:
         footer = Footer(file)
         rewriter = Rewriter(
-            leaves_named(footer.leaves, columns),
+            leaves=leaves_named(footer.leaves, columns),
             encoding=encoding,
             plain_columns=_dictionary_columns(file) if encoding == "delta_length" else frozenset(),
             compression=compression,
@@ -173,40 +172,31 @@ def transcode(
             return TranscodeResult(assembly.chunks, assembly.rewritten, file.size, out.position)
 
 
+@dataclass(kw_only=True)
 class Rewriter:
     """Rewrites column chunks, and keeps each column's symbol table from one row group to the next. See `transcode`."""
 
-    def __init__(
-        self,
-        leaves: set[Leaf],
-        *,
-        encoding: str = "fsst",
-        plain_columns: Set[str] = frozenset(),
-        compression: str | None = None,
-        compression_level: int | None = None,
-        symbol_table: SymbolTable | Mapping[str, SymbolTable] | None = None,
-        effort: str = "default",
-        share_symbol_tables: bool = True,
-        only_if_smaller: bool = True,
-        write_page_checksum: bool | None = None,
-        page_checksum_verification: bool = True,
-        threads: int | None = None,
-    ) -> None:
-        if encoding not in ENCODINGS:
-            raise ValueError(f"encoding must be one of {', '.join(map(repr, ENCODINGS))}, not {encoding!r}")
-        _core.check_effort(effort)
-        self._leaves = leaves
-        self._encoding = ENCODINGS[encoding]
-        self._plain_columns = plain_columns
-        self._codec = None if compression is None else _codec(compression, compression_level)
-        self._level = compression_level
-        self._given = symbol_table
-        self._new_tables = partial(_Tables, effort, share_symbol_tables, only_if_smaller)
+    leaves: set[Leaf]
+    encoding: str = "fsst"
+    plain_columns: Set[str] = frozenset()  # not DELTA_LENGTH, whatever `encoding` says
+    compression: str | None = None
+    compression_level: int | None = None
+    symbol_table: SymbolTable | Mapping[str, SymbolTable] | None = None
+    effort: str = "default"
+    share_symbol_tables: bool = True
+    only_if_smaller: bool = True
+    write_page_checksum: bool | None = None
+    page_checksum_verification: bool = True
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoding not in ENCODINGS:
+            raise ValueError(f"encoding must be one of {', '.join(map(repr, ENCODINGS))}, not {self.encoding!r}")
+        _core.check_effort(self.effort)
+        self._encoding = ENCODINGS[self.encoding]
+        self._codec = None if self.compression is None else _codec(self.compression, self.compression_level)
         self._tables: dict[Leaf, _Tables] = {}
-        self._only_if_smaller = only_if_smaller
-        self._checksum = write_page_checksum
-        self._verify = page_checksum_verification
-        self._threads = thread_count(threads)
+        self._threads = thread_count(self.threads)
 
     def rewrite(self, file: Input, chunk: Chunk, known: pa.ChunkedArray | None = None) -> NewChunk | None:
         """What takes the place of `chunk`; None where it stays.
@@ -215,26 +205,29 @@ class Rewriter:
         from `file`. Codes are stored as they are, unless another symbol table is asked for.
         """
         leaf = chunk.leaf
-        if leaf not in self._leaves or leaf.type != BYTE_ARRAY or chunk.is_fsst == (self._encoding == FSST):
+        if leaf not in self.leaves or leaf.type != BYTE_ARRAY or chunk.is_fsst == (self._encoding == FSST):
             return None
-        codec = _codec_of(chunk, self._level) if self._codec is None else self._codec
-        arguments = codec, self._checksum, self._threads, self._verify
+        codec = _codec_of(chunk, self.compression_level) if self._codec is None else self._codec
+        arguments = codec, self.write_page_checksum, self._threads, self.page_checksum_verification
         if self._encoding != FSST:
-            encoding = PLAIN if leaf.path[0] in self._plain_columns else self._encoding
+            encoding = PLAIN if leaf.path[0] in self.plain_columns else self._encoding
             return from_fsst(file, chunk, encoding, *arguments)
-        table = self._given.get(leaf.name) if isinstance(self._given, Mapping) else self._given
+        table = self.symbol_table
+        if isinstance(table, Mapping):
+            table = table.get(leaf.name)
         if known is not None and isinstance(known.type, FsstType):
             if table is None:
                 table = known.type.symbol_table
             elif table != known.type.symbol_table:
                 known = decompress(known, large=True, threads=self._threads)
-        choice = self._tables.setdefault(leaf, self._new_tables())
-        choose = choice.choose if table is None else lambda values: table
+        if leaf not in self._tables:
+            self._tables[leaf] = _Tables(self.effort, self.share_symbol_tables, self.only_if_smaller)
+        choose = self._tables[leaf].choose if table is None else lambda values: table
         try:
             new = to_fsst(file, chunk, choose, *arguments, known)
         except UnsupportedError:
             return None
-        if new is None or not self._only_if_smaller:
+        if new is None or not self.only_if_smaller:
             return new
         # An offset index, and where it and the symbol table are, come on top where there was none.
         had_index = ChunkField.OFFSET_INDEX in chunk.struct

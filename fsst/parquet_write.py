@@ -112,7 +112,7 @@ def write_table(
                 if rewriter is None:
                     struct = footer.struct
                     rewriter = Rewriter(
-                        leaves_named(footer.leaves, None if auto else named),
+                        leaves=leaves_named(footer.leaves, None if auto else named),
                         compression=codec,
                         compression_level=level,
                         symbol_table=symbol_table,
