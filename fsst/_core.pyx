@@ -1720,8 +1720,9 @@ cdef class Reader:
     cdef bint text
     cdef int64_t fixed
 
-    def __init__(self, Table table not None, data, offsets, bint wide, int64_t first, int64_t count, validity,
-                 bint text, int64_t fixed):
+    # Not __init__, which could be called again: reading relies on what is checked here, and no more than once.
+    def __cinit__(self, Table table not None, data, offsets, bint wide, int64_t first, int64_t count, validity,
+                  bint text, int64_t fixed):
         self.table = table
         self.bytes = Source(b"" if data is None else data, "data")
         self.offsets = Source(b"" if offsets is None else offsets, "offsets")

@@ -93,6 +93,16 @@ def test_reader_is_read_only_and_strict():
     assert reader[np.int64(1)] == "b"
 
 
+def test_a_reader_is_set_up_once():
+    # __init__ used to put other buffers in place before it had looked at them.
+    reader = fsst.compress(["a row"] * 1000).reader()
+    for rows in (2000, 5, 0):
+        reader.__init__(fsst.SymbolTable()._native, b"", b"", False, 0, rows, None, True, -1)
+        assert len(reader) == 1000 and reader[999] == "a row"
+    with pytest.raises(ValueError, match="2000 rows"):
+        type(reader)(fsst.SymbolTable()._native, b"", b"", False, 0, 2000, None, True, -1)
+
+
 def test_reader_outlives_the_column():
     column = fsst.compress(words(5, 2000))
     expected = column.to_pylist()
