@@ -118,9 +118,11 @@ cdef extern from "csrc/encoder.hpp" namespace "fsst" nogil:
     size_t compress_row(const Matcher& matcher, const uint8_t* text, size_t size, uint8_t* codes) noexcept
 
     cdef cppclass Encoder:
-        Encoder(const CSymbolTable& table) except +
         void prepare(size_t raw_bytes) except +
         const Matcher& matcher() noexcept
+
+    cdef cppclass LazyEncoder:
+        Encoder* get(const CSymbolTable& table) except +
 
 
 cdef extern from "csrc/isa.hpp" namespace "fsst" nogil:
@@ -216,7 +218,10 @@ cdef Isa isa = choose_isa()
 
 
 def set_isa(name):
-    """Use another instruction set from now on, for tests and benchmarks that compare; returns the one before."""
+    """Use another instruction set from now on, for tests and benchmarks that compare; returns the one before.
+
+    Not while other threads are at work.
+    """
     global isa
     before = [known for known in ISA_NAMES if ISA_NAMES[known] == isa][0]
     if name not in ISA_NAMES or ISA_NAMES[name] > detect_isa():
@@ -550,11 +555,10 @@ cdef class Table:
 
     cdef CSymbolTable table
     cdef DecodeTable* decoder
-    cdef Encoder* encoder
+    cdef LazyEncoder encoder
 
     def __dealloc__(self):
         del self.decoder
-        del self.encoder
 
     @property
     def count(self):
@@ -573,10 +577,9 @@ cdef class Table:
 
     cdef Encoder* get_encoder(self, size_t raw_bytes) except NULL:
         # Built on first use: tables that only decode never pay for it, nor small columns for what large ones need.
-        if self.encoder == NULL:
-            self.encoder = new Encoder(self.table)
-        self.encoder.prepare(raw_bytes)
-        return self.encoder
+        cdef Encoder* encoder = self.encoder.get(self.table)
+        encoder.prepare(raw_bytes)
+        return encoder
 
     def to_bytes(self, str format):
         """The serialized form, or None where the symbols' order is another format's."""

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import sys
 import threading
 from pathlib import Path
@@ -322,3 +323,60 @@ def test_many_threads_share_a_table_a_column_a_reader_and_a_file(tmp_path: Path)
             thread.join()
         assert wrong == []
     file.close()
+
+
+def test_many_threads_want_what_is_made_at_first_use() -> None:
+    # A table's encoder, a column's checked offsets, a file's page index, types and patterns that are cached.
+    rows = words(4, 3000)
+    plain = pa.array(rows)
+    column = fsst.compress(plain)
+    symbols = column.symbol_table.to_bytes()
+    stream = ipc(pa.table({"x": column}))
+    sink = pa.BufferOutputStream()
+    fsst.parquet.write_table(pa.table({"x": plain}), sink, columns=["x"], row_group_size=1000)
+    encoder = fsst.page.PageEncoder(page_bytes=4096)
+    encoder.add(column)
+    encoded = encoder.finish()
+    pages = [page.data for page in encoded]
+    page = fsst.page.DataPage(pages[0], encoded.symbol_table, next(iter(encoded)).values, value_type=pa.string())
+    like = pa.array([re.search("t.e", row) is not None for row in rows])
+    codes = column.symbol_table.compress("".join(rows[:20]).encode())
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for turn in range(20):
+            table = SymbolTable.from_bytes(symbols)
+            arrived = pa.ipc.open_file(stream).read_all()["x"].chunk(0)
+            file = fsst.parquet.ParquetFile(sink.getvalue())
+            pattern = "%t_e%" + "%" * turn  # not seen before, so in no cache
+            wrong: list[object] = []
+            start = threading.Barrier(8)
+
+            def run(
+                table: SymbolTable = table,
+                arrived: fsst.FsstArray = arrived,
+                file: fsst.parquet.ParquetFile = file,
+                pattern: str = pattern,
+                start: threading.Barrier = start,
+                wrong: list[object] = wrong,
+            ) -> None:
+                start.wait()
+                try:
+                    assert table.compress("".join(rows[:20]).encode()) == codes
+                    assert fsst.compress(plain, symbol_table=table).equals(column)
+                    assert fc.match_like(arrived, pattern).equals(like)
+                    assert arrived[5].as_py() == rows[5] and arrived.take([7]).to_pylist() == [rows[7]]
+                    assert file.take([2999, 0])["x"].to_pylist() == [rows[2999], rows[0]]
+                    assert [page.data for page in encoded] == pages
+                    assert page[1].as_py() == rows[1]
+                except BaseException as error:
+                    wrong.append(error)
+
+            threads = [threading.Thread(target=run) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert wrong == []
+    finally:
+        sys.setswitchinterval(interval)

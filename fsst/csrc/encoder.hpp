@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "compress.hpp"
 #include "isa.hpp"
@@ -62,6 +63,30 @@ class Encoder {
     std::atomic<const LaneTable*> lanes_{nullptr};
     std::atomic<size_t> seen_{0};
     std::atomic<bool> unusable_{false};
+};
+
+// A table's encoder, made when it is first asked for: a table that only decodes does without. May be shared
+// between threads.
+class LazyEncoder {
+ public:
+    LazyEncoder() noexcept = default;
+    ~LazyEncoder() { delete encoder_.load(std::memory_order_relaxed); }
+    LazyEncoder(const LazyEncoder&) = delete;
+    LazyEncoder& operator=(const LazyEncoder&) = delete;
+
+    // The encoder of `table`, which is the same in each call. Throws std::bad_alloc. Two threads may build at
+    // once; one result is kept, and they are equal.
+    Encoder* get(const SymbolTable& table) {
+        Encoder* kept = encoder_.load(std::memory_order_acquire);
+        if (FSST_LIKELY(kept != nullptr)) return kept;
+        std::unique_ptr<Encoder> built(new Encoder(table));
+        if (encoder_.compare_exchange_strong(kept, built.get(), std::memory_order_acq_rel))
+            return built.release();
+        return kept;
+    }
+
+ private:
+    std::atomic<Encoder*> encoder_{nullptr};
 };
 
 // One call's worth of state: where codes go and what the lanes hold.

@@ -109,9 +109,11 @@ int main() {
     }
 
     with_less_memory("Encoder", [&] {
-        Encoder encoder(symbols);
-        encoder.prepare(text.size());
-        CHECK(encoder.lanes() != nullptr);
+        LazyEncoder lazy;
+        Encoder* const encoder = lazy.get(symbols);
+        CHECK(lazy.get(symbols) == encoder);
+        encoder->prepare(text.size());
+        CHECK(encoder->lanes() != nullptr);
     });
 
     Encoder encoder(symbols);

@@ -110,8 +110,8 @@ int main() {
     CHECK(std::memcmp(want.text.data(), shared.text.data(), shared.text.size()) == 0);
 
     for (size_t round = 0; round < kRounds; round++) {
-        // A new encoder, whose lane table all threads want at once.
-        Encoder encoder(shared.symbols);
+        // A new encoder: all threads want it at once, and then its lane table.
+        LazyEncoder encoder;
         std::atomic<size_t> waiting{0};
         std::vector<std::thread> threads;
         for (size_t i = 0; i < kThreads; i++) {
@@ -119,7 +119,9 @@ int main() {
                 Interrupt interrupt([](void*) { return false; }, nullptr);
                 waiting++;
                 while (waiting < kThreads) std::this_thread::yield();
-                CHECK(work(shared, encoder, 1 + i % 3, interrupt) == want);
+                Encoder* const mine = encoder.get(shared.symbols);
+                CHECK(work(shared, *mine, 1 + i % 3, interrupt) == want);
+                CHECK(encoder.get(shared.symbols) == mine);
             });
         }
         for (std::thread& thread : threads) thread.join();
