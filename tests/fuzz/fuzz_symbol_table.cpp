@@ -146,6 +146,10 @@ void write_and_read(Input& input) {
                               std::equal(table.symbol, table.symbol + table.count, ordered.symbol) &&
                               std::equal(table.length, table.length + table.count, ordered.length);
         if (in_order) CHECK(written(table, cwida, outcome) == data);
+        if (!in_order) {
+            written(table, cwida, outcome);
+            CHECK(outcome.status == Status::table_out_of_order);
+        }
         // Bytes changed, cut off, or too many.
         for (size_t n = choice >> 2 & 3; n > 0 && !data.empty(); n--) {
             data[input.below(data.size())] ^= input.byte();

@@ -368,6 +368,76 @@ void utf8(size_t rounds) {
     }
 }
 
+// What is no UTF-8, and what is, at every place of a text of ASCII: in and across the vectors and strides
+// that are looked at together.
+void utf8_places() {
+    const std::string sequences[] = {"\xC3",
+                                     "\xE2\x82",
+                                     "\xF0\x9F\x98",
+                                     "\x80",
+                                     "\xC1\xBF",
+                                     "\xE0\x9F\xBF",
+                                     "\xED\xA0\x80",
+                                     "\xF0\x8F\xBF\xBF",
+                                     "\xF4\x90\x80\x80",
+                                     "\xF5\x80\x80\x80",
+                                     "\xC3\xA9",
+                                     "\xF0\x9F\x98\x80"};
+    for (const std::string& sequence : sequences) {
+        for (size_t at = 0; at + sequence.size() <= 600; at++) {
+            std::vector<uint8_t> bytes(600, 'a');
+            std::copy(sequence.begin(), sequence.end(), bytes.begin() + static_cast<long>(at));
+            compare_utf8(bytes, {0, 600});
+            // The last bytes of a row, with rows of ASCII behind.
+            const int32_t end = static_cast<int32_t>(at + sequence.size());
+            compare_utf8(bytes, {0, end, end, 600, 600});
+        }
+    }
+}
+
+// Offsets that lie: each kind of them, in each place, is refused for what it is, and nothing else is.
+template <class Offset>
+void lying_offsets() {
+    Interrupt never([](void*) { return false; }, nullptr);
+    for (size_t round = 0; round < 20000; round++) {
+        std::vector<Offset> offsets{static_cast<Offset>(below(3))};
+        for (size_t rows = 1 + below(12); rows > 0; rows--)
+            offsets.push_back(static_cast<Offset>(offsets.back() + static_cast<Offset>(below(4))));
+        const size_t count = offsets.size() - 1;
+        if (below(3) > 0) {
+            offsets[below(offsets.size())] += static_cast<Offset>(static_cast<int>(below(9)) - 4);
+        }
+        const int64_t end = std::max<int64_t>(0, offsets.back() + static_cast<int64_t>(below(3)) - 1);
+        bool good = offsets[0] >= 0 && offsets[count] <= end;
+        for (size_t i = 0; i < count; i++) good = good && offsets[i] <= offsets[i + 1];
+        const std::unique_ptr<Offset[]> exact(new Offset[count + 1]);
+        std::copy(offsets.begin(), offsets.end(), exact.get());
+        assert(check_offsets(exact.get(), count, static_cast<size_t>(end)).ok() == good);
+
+        // Of picked rows only their own offsets count, and the last, which bounds them.
+        const std::vector<uint8_t> codes(64);
+        const int64_t last = offsets[count];
+        bool picked_good = last >= 0 && last <= end;
+        int64_t total = 0;
+        std::vector<int64_t> indices;
+        for (size_t i = below(4); i > 0; i--) {
+            const int64_t row =
+                static_cast<int64_t>(below(count + 2)) - 1 + static_cast<int64_t>(below(20) == 0);
+            indices.push_back(row);
+            if (row < 0 || !picked_good) continue;
+            const size_t at = static_cast<size_t>(row);
+            picked_good =
+                at < count && offsets[at] >= 0 && offsets[at] <= offsets[at + 1] && offsets[at + 1] <= last;
+            if (picked_good) total += offsets[at + 1] - offsets[at];
+        }
+        const Rows<Offset> rows{codes.data(), exact.get(), count};
+        const Outcome found =
+            check_picked(rows, static_cast<size_t>(end), indices.data(), indices.size(), never);
+        assert(found.ok() == picked_good);
+        assert(!picked_good || found.size == total);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -376,6 +446,9 @@ int main(int argc, char** argv) {
     capacities();
     fault_places();
     utf8(4 * rounds);
+    utf8_places();
+    lying_offsets<int32_t>();
+    lying_offsets<int64_t>();
     std::printf("decompress: all checks passed\n");
     return 0;
 }

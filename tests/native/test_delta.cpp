@@ -125,8 +125,8 @@ void check(const std::vector<Int>& values) {
 
 // Changed in a byte or cut, it is refused, or something that fits is read; memory checks do the rest.
 template <class Int>
-void attack(const std::vector<Int>& values) {
-    const std::vector<uint8_t> bytes = encode_plain(values, Shape{});
+void attack(const std::vector<Int>& values, const Shape& shape) {
+    const std::vector<uint8_t> bytes = encode_plain(values, shape);
     std::vector<Int> read;
     for (size_t size = 0; size < bytes.size(); size++) {
         CHECK(!decode(std::vector<uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size)), 1 << 16,
@@ -160,7 +160,10 @@ void check_all() {
                 put_here = static_cast<Int>(value);
             }
             check(values);
-            if (values.size() < 100) attack(values);
+            if (values.size() >= 100) continue;
+            attack(values, Shape{});
+            attack(values, Shape{384, 3, 0, true});
+            attack(values, Shape{256, 1, 0, false});
         }
     }
     for (int round = 0; round < 20000; round++) {
@@ -173,9 +176,46 @@ void check_all() {
     }
 }
 
+// What a header may say, and how wide deltas may be: all that is legal, and nothing else.
+template <class Int>
+void check_limits() {
+    constexpr unsigned kBits = 8 * sizeof(Int);
+    std::vector<Int> values;
+    for (uint64_t block = 0; block <= 1024; block += 32) {
+        for (uint64_t miniblocks = 0; miniblocks <= 40; miniblocks++) {
+            std::vector<uint8_t> bytes;
+            for (uint64_t field : {block, miniblocks, uint64_t{1}, uint64_t{2}}) put(bytes, field);
+            const bool legal = block > 0 && block % 128 == 0 && miniblocks > 0 && block % miniblocks == 0 &&
+                               block / miniblocks % 32 == 0;
+            CHECK(decode(bytes, 1, values).ok() == legal);
+        }
+    }
+    for (unsigned width = 0; width < 256; width++) {
+        std::vector<uint8_t> bytes;
+        for (uint64_t field : {uint64_t{128}, uint64_t{4}, uint64_t{9}, uint64_t{2}, uint64_t{0}})
+            put(bytes, field);
+        bytes.push_back(static_cast<uint8_t>(width));
+        bytes.resize(bytes.size() + 3 + 4 * width);
+        CHECK(decode(bytes, 9, values).ok() == (width <= kBits));
+    }
+    // 64 bits and no more; the first value is one of the type's.
+    for (unsigned last = 0; last < 256; last++) {
+        for (const uint8_t others : {0x80, 0xFF}) {
+            std::vector<uint8_t> bytes;
+            for (uint64_t field : {128, 4, 1}) put(bytes, field);
+            bytes.resize(bytes.size() + 9, others);
+            bytes.push_back(static_cast<uint8_t>(last));
+            const bool small = last == 0 && others == 0x80;
+            CHECK(decode(bytes, 1, values).ok() == (last <= 1 && (kBits == 64 || small)));
+        }
+    }
+}
+
 }  // namespace
 
 int main() {
+    check_limits<int32_t>();
+    check_limits<int64_t>();
     check_all<int32_t>();
     check_all<int64_t>();
     std::puts("delta: passed");

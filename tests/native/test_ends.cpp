@@ -92,13 +92,15 @@ std::string letters(size_t size, char first, size_t of) {
     return text;
 }
 
-enum Kind { some, eights, none, all_bytes, singles, chain, kKinds };
+enum Kind { some, eights, longs, none, all_bytes, singles, chain, kKinds };
 
 SymbolTable make_table(Kind kind) {
     SymbolTable table;
     for (size_t i = 0; i < kMaxSymbols; i++) {
         if (kind == some && i < 200) add(table, letters(1 + i % 8, 'a', 3));
         if (kind == eights) add(table, letters(8, 'a', 20));
+        // So that eight codes can end anywhere in the last word.
+        if (kind == longs) add(table, letters(6 + i % 3, 'a', 20));
         // No byte value is free to be set aside.
         if (kind == all_bytes)
             add(table, {static_cast<char>(i), static_cast<char>(i + 1), static_cast<char>(i + 3)});
@@ -190,6 +192,7 @@ std::vector<uint8_t> make_text(size_t kind, size_t size) {
                 byte = static_cast<uint8_t>('a' + rng.below(4));
                 break;
             case eights:
+            case longs:
             case singles:
                 byte = static_cast<uint8_t>(rng.below(40) ? 'a' + rng.below(26) : rng.next());
                 break;
@@ -203,8 +206,9 @@ std::vector<uint8_t> make_text(size_t kind, size_t size) {
     return text;
 }
 
-// `size` bytes of codes of which none is unknown and no row ends within an escape; rows as cut_rows.
-Cut make_codes(const SymbolTable& table, size_t size, size_t longest, size_t escapes) {
+// `size` bytes of codes of which none is unknown and no row ends within an escape; rows as cut_rows, of
+// `least` codes at least.
+Cut make_codes(const SymbolTable& table, size_t size, size_t longest, size_t escapes, size_t least = 0) {
     Cut cut;
     const auto code = [&] {
         if (table.count == 0 || rng.below(100) < escapes) {
@@ -215,8 +219,8 @@ Cut make_codes(const SymbolTable& table, size_t size, size_t longest, size_t esc
         }
     };
     while (cut.bytes.size() < size) {
-        for (size_t n = longest ? rng.below(longest + 1) : size; n > 0 && cut.bytes.size() < size; n--)
-            code();
+        size_t n = longest ? least + rng.below(longest + 1 - least) : size;
+        for (; n > 0 && cut.bytes.size() < size; n--) code();
         if (longest) cut.add_row(cut.bytes.size());
     }
     if (cut.bytes.size() > size) {
@@ -232,6 +236,16 @@ Cut make_codes(const SymbolTable& table, size_t size, size_t longest, size_t esc
         cut.add_row(cut.bytes.size());
     }
     return cut;
+}
+
+// Kernels take 64 rows at a time: of more, as many whole blocks as there are and at most one row behind them,
+// so that the last block ends a few bytes before the codes do.
+void keep_blocks(Cut& cut) {
+    if (cut.count() < 64) return;
+    const size_t rows = std::min(cut.count(), cut.count() / 64 * 64 + rng.below(2));
+    cut.narrow.resize(rows + 1);
+    cut.wide.resize(rows + 1);
+    cut.bytes.resize(static_cast<size_t>(cut.narrow.back()) - cut.lead);
 }
 
 // What codes stand for where nothing stands for codes without a symbol, and for an escape at the end.
@@ -493,11 +507,12 @@ void check_utf8(size_t length) {
     while (cut.bytes.size() < length) {
         const std::string& next = characters[kind == 0 ? 0 : rng.below(kind == 1 ? 60 : 6) % 6];
         cut.bytes.insert(cut.bytes.end(), next.begin(), next.end());
-        if (rng.below(8) == 0 && cut.bytes.size() < length) cut.add_row(cut.bytes.size());
+        while (rng.below(8) == 0 && cut.bytes.size() < length) cut.add_row(cut.bytes.size());
     }
     cut.bytes.resize(length);  // which may cut a character
     if (kind == 3 && length > 0) cut.bytes[rng.below(length)] = static_cast<uint8_t>(rng.next());
     cut.add_row(length);
+    while (rng.below(3) == 0) cut.add_row(length);  // empty ones, behind the last byte
     int64_t want = -1;
     for (size_t i = cut.count(); i-- > 0;) {
         if (!valid_utf8(cut.row(i).data(), cut.row(i).size())) want = static_cast<int64_t>(i);
@@ -512,6 +527,8 @@ void check_utf8(size_t length) {
 
 std::vector<uint8_t> some_needle(const SymbolTable& table, const Cut& cut) {
     const std::string text = text_of(table, cut.row(rng.below(cut.count())));
+    // What rows begin with now and then: it may be what nearly all begin with.
+    if (rng.below(4) == 0 && !text.empty()) return {static_cast<uint8_t>(text[0])};
     const size_t at = rng.below(text.size());
     std::string needle = text.substr(at, 1 + rng.below(rng.below(3) ? 6 : 70));
     if (needle.empty() || rng.below(4) == 0) needle += letters(1 + rng.below(3), 'a', 4);
@@ -606,6 +623,15 @@ void check_like(size_t kind, const Cut& cut, size_t length) {
     });
 }
 
+// Searches of many short rows.
+void check_searches(size_t kind, const Cut& cut, size_t length) {
+    check_search<int32_t>(kind, cut, length);
+    check_search<int64_t>(kind, cut, length);
+    check_affix<Affix::whole>(kind, cut, length);
+    check_affix<Affix::prefix>(kind, cut, length);
+    check_affix<Affix::suffix>(kind, cut, length);
+}
+
 // --- Integers, pages, levels ---
 
 template <class Int>
@@ -638,12 +664,48 @@ void check_delta(size_t length) {
     });
 }
 
+// A page's offsets added to others, and those of some values alone. The rows are not needed any more.
+void check_picked_values(const Page& parsed, const Cut& cut, Place place) {
+    const auto end = [&](size_t i) { return cut.narrow[i] - cut.narrow[0]; };
+    Page page = parsed;
+    // Nothing behind the offsets.
+    page.offsets =
+        data_memory.hold(std::vector<uint8_t>(parsed.offsets, parsed.offsets + parsed.offsets_size), place);
+    const size_t count = parsed.count;
+    std::vector<int64_t> positions;
+    for (size_t i = rng.below(40); i < count; i += 1 + rng.below(80)) {
+        positions.push_back(static_cast<int64_t>(i));
+    }
+    const int64_t* const picks = offsets_memory.hold(positions, place);
+    const size_t picked = positions.size();
+    for (const bool fast : {false, true}) {
+        runs++;
+        int32_t* const scratch = scratch_memory.room<int32_t>(count + 1, place);
+        int32_t* const starts = out_memory.room<int32_t>(picked, place);
+        int32_t* const ends = ends_memory.room<int32_t>(picked, place);
+        CHECK(pick_page_rows(page, picks, picked, fast, scratch, starts, ends).ok());
+        for (size_t i = 0; i < picked; i++) {
+            const size_t row = static_cast<size_t>(positions[i]);
+            CHECK(starts[i] == end(row) && ends[i] == end(row + 1));
+        }
+        CHECK(scratch_memory.untouched() && out_memory.untouched() && ends_memory.untouched());
+    }
+    int32_t* const narrow = ends_memory.room<int32_t>(count + 1, place);
+    narrow[0] = 1000;
+    CHECK(append_page_offsets(page, narrow, nullptr).ok() && ends_memory.untouched());
+    int64_t* const wide = out_memory.room<int64_t>(count + 1, place);
+    wide[0] = 1000;
+    CHECK(append_page_offsets(page, wide, scratch_memory.room<int32_t>(count + 1, place)).ok());
+    CHECK(out_memory.untouched() && scratch_memory.untouched());
+    for (size_t i = 0; i <= count; i++) CHECK(narrow[i] == 1000 + end(i) && wide[i] == 1000 + end(i));
+}
+
 // As many values as `length` bytes of codes happen to have.
 template <class Offset>
 void check_page(const Cut& cut, size_t length) {
     at_places("page", length, [&](Place place) {
         const Rows<Offset> rows = cut.at<Offset>(place);
-        for (PageLayout layout : {PageLayout::fsst, PageLayout::delta_length}) {
+        for (PageLayout layout : {PageLayout::delta_length, PageLayout::fsst}) {
             runs++;
             const PagePlan plan = plan_page(rows, layout, SIZE_MAX);
             CHECK(plan.count == cut.count());
@@ -661,8 +723,9 @@ void check_page(const Cut& cut, size_t length) {
             if (!good) continue;
             int32_t* const offsets = ends_memory.room<int32_t>(parsed.count + 1, place);
             CHECK(read_page_offsets(parsed, offsets).ok() == whole && ends_memory.untouched());
-            for (size_t i = 0; whole && i <= cut.count(); i++)
-                CHECK(offsets[i] == cut.narrow[i] - cut.narrow[0]);
+            if (!whole) continue;
+            for (size_t i = 0; i <= cut.count(); i++) CHECK(offsets[i] == cut.narrow[i] - cut.narrow[0]);
+            check_picked_values(parsed, cut, place);
         }
     });
 }
@@ -799,7 +862,9 @@ int main() {
             text.bytes = make_text(kind, length);
             cut_rows(text, longest);
             if (longest == 3) check_compress<int32_t>(kind, text, length);
-            const size_t escapes = length % 4 == 0 ? 0 : length % 4 == 1 ? 5 : length % 4 == 2 ? 50 : 100;
+            // Of each table in turn, so that none is without escapes, or full of them, always.
+            constexpr size_t kEscapes[] = {0, 5, 50, 100};
+            const size_t escapes = kEscapes[length / kKinds % 4];
             const Cut codes = make_codes(symbols, length, longest, escapes);
             if (longest != 3) check_decompress<int32_t, int32_t>(kind, codes, length);
             if (longest == 3) check_decompress<int64_t, int64_t>(kind, codes, length);
@@ -810,13 +875,17 @@ int main() {
             if (longest == 20) check_search<int64_t>(kind, codes, length);
             if (longest == 20) check_affix<Affix::whole>(kind, codes, length);
             if (longest == 20) check_affix<Affix::prefix>(kind, codes, length);
-            if (longest == 3) check_affix<Affix::suffix>(kind, codes, length);
+            if (longest == 20) check_affix<Affix::suffix>(kind, codes, length);
             if (longest == 200) check_like(kind, codes, length);
             if (longest == 3) check_page<int32_t>(codes, length);
             if (longest == 20) check_page<int64_t>(codes, length);
             if (longest == 20) check_sample(text, length);
             if (longest == 3) check_offset_kernels(codes, length);
+            if (longest == 3) check_searches(kind, codes, length);
         }
+        Cut blocks = make_codes(symbols, length, 6, length / kKinds % 2 * 5, 1);
+        keep_blocks(blocks);
+        check_searches(kind, blocks, length);
         check_compress_row(kind, length);
         check_lanes(kind, length);
         check_corrupt(kind, length);

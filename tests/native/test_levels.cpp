@@ -77,6 +77,15 @@ int main() {
     CHECK(!check_levels(long_run.data(), run.size(), 1, (uint64_t{1} << 30) + 1).ok());
     CHECK(decode_levels(long_run.data(), run.size(), 1, 1, few.data(), few.size()).ok());
     CHECK(decode_levels(long_run.data(), run.size(), 1, 0, few.data(), 3).status == Status::level_too_high);
+    // A header has 32 bits, which five bytes hold, needed or not.
+    for (size_t bytes = 1; bytes < 9; bytes++) {
+        std::vector<uint8_t> header(bytes, 0x80);
+        header.front() = bytes > 1 ? 0x86 : 0x06;  // three levels
+        if (bytes > 1) header.back() = 0;
+        header.push_back(1);
+        ExactBuffer exact(header);
+        CHECK(check_levels(exact.data(), exact.size(), 1, 3).ok() == (bytes <= 5));
+    }
     std::puts("levels: passed");
     return 0;
 }

@@ -98,6 +98,10 @@ void check(size_t count, size_t longest) {
             CHECK(most < whole || plan.count == count);
             const Rows<Offset> some{rows.data, rows.offsets, plan.count};
             CHECK(plan_page(some, layout, SIZE_MAX).size == plan.size);
+            if (plan.count < count) {  // a row more is a row too many
+                const Rows<Offset> more{rows.data, rows.offsets, plan.count + 1};
+                CHECK(plan_page(more, layout, SIZE_MAX).size > most);
+            }
             ExactBuffer room(plan.size);
             write_page(some, layout, plan, room.data());
             const std::vector<uint8_t> page(room.data(), room.data() + room.size());
@@ -120,6 +124,12 @@ void check(size_t count, size_t longest) {
             CHECK(read(page, plan.count, ends));
             for (size_t i = 0; i <= plan.count; i++) CHECK(ends[i] == made.offsets[i] - made.offsets[0]);
             CHECK(!read(page, plan.count + 1, ends));
+            if (!plan.delta) {  // an offset too many, which the codes have room for
+                std::vector<uint8_t> longer = page;
+                store_le<uint32_t>(longer.data() + 5, static_cast<uint32_t>(plan.integers + 4));
+                longer.insert(longer.begin() + static_cast<long>(kPageHeader + plan.integers), 4, 0);
+                CHECK(!read(longer, plan.count, ends));
+            }
             // Hostile.
             for (size_t size = 0; size < page.size(); size += 1 + size / 20) {
                 read(std::vector<uint8_t>(page.begin(), page.begin() + static_cast<long>(size)), plan.count,

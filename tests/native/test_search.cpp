@@ -220,12 +220,163 @@ void hostile_rows() {
     }
 }
 
+// Characters of one to four bytes, some of which end alike.
+const std::string kCharacters[] = {"a", "b", "\xC3\xA9", "\xD0\xAF", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
+using Characters = std::vector<std::string>;
+
+// Whether text[at..] is like pattern[part..]: by trying everything, character by character.
+bool is_like_slowly(const Characters& pattern, size_t part, const Characters& text, size_t at) {
+    if (part == pattern.size()) return at == text.size();
+    if (pattern[part] == "%") {
+        for (size_t next = at; next <= text.size(); next++) {
+            if (is_like_slowly(pattern, part + 1, text, next)) return true;
+        }
+        return false;
+    }
+    return at < text.size() && (pattern[part] == "_" || pattern[part] == text[at]) &&
+           is_like_slowly(pattern, part + 1, text, at + 1);
+}
+
+void likes(size_t rounds) {
+    for (size_t i = 0; i < rounds; i++) {
+        // Symbols are any pieces of the text: characters are cut wherever it happens.
+        std::string sample;
+        while (sample.size() < 60) sample += kCharacters[below(6)];
+        SymbolTable table;
+        for (size_t n = below(20); n > 0; n--) {
+            const std::string symbol = sample.substr(below(sample.size()), 1 + below(8));
+            table.symbol[table.count] =
+                load_up_to_8(reinterpret_cast<const uint8_t*>(symbol.data()), symbol.size());
+            table.length[table.count++] = static_cast<uint8_t>(symbol.size());
+        }
+        const Encoder encoder(table);
+        std::vector<Characters> texts;
+        Column column;
+        column.offsets.push_back(0);
+        const size_t letters = 2 + below(5);
+        for (size_t row = 1 + below(20); row > 0; row--) {
+            texts.emplace_back();
+            std::string text;
+            for (size_t n = below(7); n > 0; n--) texts.back().push_back(kCharacters[below(letters)]);
+            for (const std::string& character : texts.back()) text += character;
+            const size_t before = column.data.size();
+            column.data.resize(before + compress_bound(text.size()));
+            column.data.resize(before + compress_row(encoder.matcher(),
+                                                     reinterpret_cast<const uint8_t*>(text.data()),
+                                                     text.size(), column.data.data() + before));
+            column.offsets.push_back(static_cast<int32_t>(column.data.size()));
+        }
+        Characters pattern;
+        std::vector<uint16_t> parts;
+        for (size_t n = below(7); n > 0; n--) {
+            pattern.push_back(below(2) ? kCharacters[below(letters)] : below(2) ? "_" : "%");
+            if (pattern.back() == "_" || pattern.back() == "%") {
+                parts.push_back(pattern.back() == "_" ? kOneCharacter : kAnything);
+            } else {
+                for (char byte : pattern.back()) parts.push_back(static_cast<uint8_t>(byte));
+            }
+        }
+        const Rows<int32_t> rows{column.data.data(), column.offsets.data(), texts.size()};
+        for (Isa isa : isas()) {
+            std::vector<uint8_t> bits((texts.size() + 7) / 8, 0xFF);
+            assert(keep_like_rows(DecodeTable(table), rows, parts.data(), parts.size(), true, bits.data(),
+                                  isa, never)
+                       .ok());
+            for (size_t row = 0; row < texts.size(); row++)
+                assert(bit(bits, row) == is_like_slowly(pattern, 0, texts[row], 0));
+        }
+    }
+}
+
+// Needles that are nowhere in the codes looked at first, so that the column is scanned, in long rows, of
+// which only the codes about a candidate are read: spelled in any way, with any codes before and behind.
+void rare_needles(size_t rounds) {
+    for (size_t i = 0; i < rounds; i++) {
+        std::string needle;
+        for (size_t n = 2 + below(below(4) ? 6 : 60); n > 0; n--) needle += static_cast<char>('a' + below(3));
+        needle[below(needle.size())] = 'z';
+        SymbolTable table;
+        for (size_t n = 0; n < 60; n++) {
+            // Of common letters first, then pieces of the needle with something before or behind.
+            std::string symbol;
+            while (symbol.size() < 1 + n % 4) symbol += static_cast<char>('a' + below(3));
+            if (n >= 30) symbol = (symbol + needle + symbol).substr(below(needle.size() + symbol.size()));
+            symbol.resize(std::min<size_t>(symbol.size(), 1 + below(8)));
+            table.symbol[table.count] =
+                load_up_to_8(reinterpret_cast<const uint8_t*>(symbol.data()), symbol.size());
+            table.length[table.count++] = static_cast<uint8_t>(symbol.size());
+        }
+        Column column;
+        column.offsets.push_back(0);
+        const size_t longest = 70 + below(400);
+        for (size_t row = 0; row < 40; row++) {
+            for (size_t n = below(longest); n > 0; n--)
+                column.data.push_back(static_cast<uint8_t>(below(30)));
+            if (row >= 20 && below(2)) {
+                // Any parse: whatever symbol fits, or an escape. Now and then all but its last byte.
+                const std::string text = below(4) ? needle : needle.substr(0, needle.size() - 1);
+                for (size_t at = 0; at < text.size();) {
+                    std::vector<uint8_t> fit;
+                    for (uint32_t code = 0; code < table.count; code++) {
+                        const uint8_t symbol[1] = {static_cast<uint8_t>(code)};
+                        const std::string spelled = text_of(table, symbol, 1);
+                        if (text.compare(at, spelled.size(), spelled) == 0) fit.push_back(symbol[0]);
+                    }
+                    if (fit.empty() || below(5) == 0) {
+                        column.data.push_back(kEscape);
+                        column.data.push_back(static_cast<uint8_t>(text[at++]));
+                    } else {
+                        column.data.push_back(fit[below(fit.size())]);
+                        at += table.length[column.data.back()];
+                    }
+                }
+                for (size_t n = below(90); n > 0; n--) column.data.push_back(static_cast<uint8_t>(below(30)));
+            }
+            column.offsets.push_back(static_cast<int32_t>(column.data.size()));
+        }
+        compare<int32_t>(table, column, needle, false);
+    }
+}
+
+// Lengths are found for some thousand rows at a time.
+void many_rows() {
+    SymbolTable table;
+    table.count = 1;
+    table.length[0] = 3;
+    table.symbol[0] = 0x636261;
+    const DecodeTable decoder(table);
+    Column column;
+    column.offsets.push_back(0);
+    for (size_t row = 0; row < 10000; row++) {
+        column.data.resize(column.data.size() + row % 3);
+        column.offsets.push_back(static_cast<int32_t>(column.data.size()));
+    }
+    const Rows<int32_t> rows{column.data.data(), column.offsets.data(), 10000};
+    for (Isa isa : isas()) {
+        std::vector<int32_t> lengths(rows.count);
+        bool ascii;
+        assert(byte_lengths(decoder, rows, lengths.data(), isa, ascii, never).ok());
+        for (size_t row = 0; row < rows.count; row++)
+            assert(lengths[row] == static_cast<int32_t>(row % 3 * 3));
+        for (size_t row : {size_t{1}, size_t{4094}, size_t{4096}, size_t{9998}}) {
+            uint8_t& code = column.data[rows.start(row)];
+            code = 1;
+            const Outcome found = byte_lengths(decoder, rows, lengths.data(), isa, ascii, never);
+            code = 0;
+            assert(found.status == Status::code_unknown && found.row == static_cast<int64_t>(row));
+        }
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const size_t rounds = argc > 1 ? static_cast<size_t>(std::atoll(argv[1])) : 300;
     random_searches(rounds);
     hostile_rows();
+    likes(10 * rounds);
+    rare_needles(rounds / 2);
+    many_rows();
     std::printf("search: all checks passed\n");
     return 0;
 }

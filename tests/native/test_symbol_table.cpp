@@ -37,6 +37,15 @@ void check_format(SymbolTable (*order)(const SymbolTable&), Write write, Parse p
         const SymbolTable table = order(random_table(random));
         CHECK(equal(order(table), table));
         uint8_t room[kMaxTableBytes];
+        // Any other order is refused: the format would number differently.
+        SymbolTable other = table;
+        if (table.count > 1) {
+            const uint32_t a = static_cast<uint32_t>(random() % table.count);
+            const uint32_t b = static_cast<uint32_t>(random() % table.count);
+            std::swap(other.symbol[a], other.symbol[b]);
+            std::swap(other.length[a], other.length[b]);
+        }
+        if (!equal(order(other), other)) CHECK(write(other, room).status == Status::table_out_of_order);
         const Outcome written = write(table, room);
         if (written.status == Status::table_no_terminator) continue;
         CHECK(written.ok());
