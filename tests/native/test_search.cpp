@@ -253,11 +253,13 @@ void likes(size_t rounds) {
         std::vector<Characters> texts;
         Column column;
         column.offsets.push_back(0);
-        const size_t letters = 2 + below(5);
+        // Few of them, so that texts and patterns are alike.
+        Characters letters;
+        while (letters.size() < 3) letters.push_back(kCharacters[below(6)]);
         for (size_t row = 1 + below(20); row > 0; row--) {
             texts.emplace_back();
             std::string text;
-            for (size_t n = below(7); n > 0; n--) texts.back().push_back(kCharacters[below(letters)]);
+            for (size_t n = below(6); n > 0; n--) texts.back().push_back(letters[below(3)]);
             for (const std::string& character : texts.back()) text += character;
             const size_t before = column.data.size();
             column.data.resize(before + compress_bound(text.size()));
@@ -269,7 +271,7 @@ void likes(size_t rounds) {
         Characters pattern;
         std::vector<uint16_t> parts;
         for (size_t n = below(7); n > 0; n--) {
-            pattern.push_back(below(2) ? kCharacters[below(letters)] : below(2) ? "_" : "%");
+            pattern.push_back(below(3) == 0 ? letters[below(3)] : below(2) ? "_" : "%");
             if (pattern.back() == "_" || pattern.back() == "%") {
                 parts.push_back(pattern.back() == "_" ? kOneCharacter : kAnything);
             } else {
@@ -338,6 +340,37 @@ void rare_needles(size_t rounds) {
     }
 }
 
+// One occurrence in a row, at each place of rows of each length, wherever they begin; in one code or in two.
+void lone_occurrences(size_t rounds) {
+    SymbolTable table;
+    for (const char* symbol : {"a", "bc", "b", "c"}) {
+        table.length[table.count] = static_cast<uint8_t>(std::strlen(symbol));
+        table.symbol[table.count++] =
+            load_up_to_8(reinterpret_cast<const uint8_t*>(symbol), std::strlen(symbol));
+    }
+    const std::string needles[] = {"b", "c", "bc", "bca", "abc"};
+    for (size_t round = 0; round < rounds; round++) {
+        Column column;
+        column.offsets.push_back(0);
+        for (size_t row = 0; row < 500; row++) {
+            const size_t size = below(70);
+            const size_t start = column.data.size();
+            column.data.resize(start + size);
+            if (size > 1 && below(2)) {
+                // The ends are where something is left out.
+                const size_t places[] = {0, size - 2, size - 1, below(size - 1)};
+                const size_t at = start + places[below(4)];
+                const bool two = at + 1 < start + size && below(2);
+                column.data[at] = two ? 2 : 1;
+                if (two) column.data[at + 1] = 3;
+            }
+            column.offsets.push_back(static_cast<int32_t>(column.data.size()));
+        }
+        compare<int32_t>(table, column, needles[round % 5], false);
+        compare<int64_t>(table, column, needles[round % 5], false);
+    }
+}
+
 // Lengths are found for some thousand rows at a time.
 void many_rows() {
     SymbolTable table;
@@ -376,6 +409,7 @@ int main(int argc, char** argv) {
     hostile_rows();
     likes(10 * rounds);
     rare_needles(rounds / 2);
+    lone_occurrences(rounds / 6);
     many_rows();
     std::printf("search: all checks passed\n");
     return 0;
