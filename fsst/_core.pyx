@@ -1,8 +1,10 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, cdivision=True
 """The boundary between Python and ``csrc``: buffers, validation, the GIL, status to exception.
 
 Every entry reads in the same order: validate, allocate, ``with nogil``, check the status, wrap.
 Nothing here knows pyarrow or numpy; buffers come and go through the buffer protocol.
+
+Bounds of lists and tuples are checked: pointers have none anyway, and what a Thrift struct holds is a stranger's choice.
 """
 
 from cpython.buffer cimport (

@@ -7,16 +7,21 @@ import resource
 import struct as packing
 from contextlib import suppress
 
+import numpy as np
 import parquet_by_hand as by_hand
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from helpers import GOLDEN, run_python, words
+from hypothesis import given
+from hypothesis import strategies as st
 from parquet_by_hand import BAD, BOMB, FIRST, SECOND, TABLE, data_page, flag, i32, i64, many, parquet, section, text
+from test_thrift import structs
 
 import fsst
-from fsst import CorruptDataError, FsstError
+from fsst import CorruptDataError, FsstError, _core
 from fsst.parquet import ParquetFile, read_table, transcode, write_table
+from fsst.thrift import write_struct
 
 
 def zstd_bomb(size):
@@ -110,6 +115,38 @@ def test_pages_of_other_encodings_may_be_wrong():
             bad = data[:place] + bytes([data[place] ^ rng.randrange(1, 256)]) + data[place + 1 :]
             with suppress(FsstError):
                 transcode(bad, io.BytesIO(), only_if_smaller=False)
+
+
+def test_a_page_header_whose_fields_are_of_other_types():
+    # A list where a struct belongs ended the process: items were looked for beyond its end.
+    rows = ["http://example", "test.com"]
+    places = np.arange(2)
+
+    def pick(**options):
+        page = data_page(rows, **options)
+        return _core.fsst_page_rows(page, len(page), 2, places, True, True)
+
+    needed, picked = pick()
+    good = data_page(rows)
+    assert needed < len(good) and [good[begin:end] for begin, end in picked] == [b"\2\3", b"\5"]
+    for number in range(15):
+        for kind, value in ((3, b"\7"), (5, b"\7"), (8, b"\1x"), (12, b"\0"), (9, b"\x13\7")):
+            others = [many(kind, [(kind, value)] * number), (11, bytes([number])), (10, b"\x0e"), (11, b"\1\x55\2\2")]
+            for other in [*others, (13, bytes(16)), flag(True), i64(7), text(bytes(number))]:
+                for field in ("f1", "f2", "f3", "f4", "f8"):
+                    assert pick(**{field: other}) is None, (field, other)
+                # Where levels and values are is taken from whatever number stands there.
+                for field in ("f1", "f2", "f3", "f4", "f5", "f6"):
+                    found = pick(header={field: other})
+                    assert found is None or (field == "f5" and other == i64(7)), (field, other)
+
+
+@given(structs(), st.integers(0, 8), st.binary(max_size=30))
+def test_any_struct_for_a_page_header(struct, number, body):
+    # As a header, and as a field of one.
+    for data in (write_struct(struct), bytes([0x15, 6, 0x15, 2, 0x15, 2, 0x5C]) + write_struct(struct) + b"\0"):
+        found = _core.fsst_page_rows(data + body, len(data + body), number, np.arange(number), True, True)
+        assert found is None or found[0] > len(data)
 
 
 def test_an_offset_index_that_lies():
