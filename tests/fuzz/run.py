@@ -83,7 +83,8 @@ class Target:
         """Run the program; its exit status and what it said."""
         environment = os.environ | {"ASAN_OPTIONS": "quarantine_size_mb=16", "UBSAN_OPTIONS": "print_stacktrace=1"}
         with self.log.open("w+", errors="replace") as log:
-            process = subprocess.Popen([self.program, *arguments], stdout=log, stderr=log, env=environment)
+            command = [self.program, f"-artifact_prefix={CRASHES}/{self.name}-", *arguments]
+            process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
             running.add(process)
             _, status, usage = os.wait4(process.pid, 0)
             running.remove(process)
@@ -105,7 +106,6 @@ class Target:
                 "-malloc_limit_mb=256",
                 "-reload=0",
                 "-print_final_stats=1",
-                f"-artifact_prefix={CRASHES}/{self.name}-",
                 self.found,
                 self.kept,
             )
@@ -127,7 +127,15 @@ class Target:
         fewest = self.found.with_name(self.name + ".merged")
         shutil.rmtree(fewest, ignore_errors=True)
         fewest.mkdir()
-        code, said = self.call("-merge=1", "-use_counters=0", f"-max_len={MAX_INPUT}", fewest, self.found, self.kept)
+        code, said = self.call(
+            "-merge=1",
+            "-use_counters=0",
+            f"-max_len={MAX_INPUT}",
+            "-report_slow_units=300",
+            fewest,
+            self.found,
+            self.kept,
+        )
         self.cpu = spent
         if code == INTERRUPTED:
             stopped.set()
