@@ -304,6 +304,9 @@ cdef class Source:
             PyBuffer_Release(&self.view)
 
 
+cdef int64_t NO_OFFSETS[2]  # zeros: the offsets of a column without rows, 4 or 8 bytes wide
+
+
 cdef class Column:
     """Rows as Arrow lays them out: bytes, and ``count + 1`` offsets from entry ``first`` on, checked."""
 
@@ -313,6 +316,9 @@ cdef class Column:
     cdef const void* offsets
     cdef size_t count
     cdef bint wide
+
+    def __cinit__(self):
+        self.offsets = NO_OFFSETS
 
     cdef Rows[int32_t] narrow_rows(self) noexcept nogil:
         cdef Rows[int32_t] rows
@@ -374,9 +380,6 @@ cdef Output open_output(out, uint64_t size, str what, size_t alignment=1):
     return output
 
 
-cdef int64_t NO_OFFSETS[2]  # zeros: the offsets of a column without rows, 4 or 8 bytes wide
-
-
 cdef Column open_column(data, offsets, bint wide, int64_t first, int64_t count):
     cdef Column column = Column.__new__(Column)
     # pyarrow says None for buffers without bytes.
@@ -392,7 +395,6 @@ cdef Column open_column(data, offsets, bint wide, int64_t first, int64_t count):
     column.count = <size_t> count
     if count == 0 and there <= first:
         # Arrow allows a column without rows to have no offsets at all.
-        column.offsets = NO_OFFSETS
         return column
     if first > there - 1 or count > there - 1 - first:
         raise ValueError(
@@ -1749,7 +1751,10 @@ cdef class Reader:
         cdef int64_t row
         if isinstance(key, slice):
             return [self.read(row) for row in range(*key.indices(self.rows))]
-        row = key
+        try:
+            row = key
+        except OverflowError:
+            raise IndexError(f"row {key} of a column of {self.rows} rows") from None
         if row < 0:
             row += self.rows
         if not 0 <= row < self.rows:

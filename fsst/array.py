@@ -95,11 +95,13 @@ class FsstType(pa.ExtensionType):  # type: ignore[misc]
         value_type: pa.DataType | None = None,
         storage_type: pa.DataType | None = None,
     ) -> None:
+        if hasattr(self, "_body"):
+            raise TypeError("an FsstType does not change; make another one")
         value_type = pa.string() if value_type is None else value_type
         storage_type = pa.binary() if storage_type is None else storage_type
         if not isinstance(symbol_table, SymbolTable):
             raise TypeError(f"symbol_table must be a SymbolTable, not {type(symbol_table).__name__}")
-        if not is_value_type(value_type):
+        if not isinstance(value_type, pa.DataType) or not is_value_type(value_type):
             raise TypeError(f"value_type must be a string or binary type, not {value_type}")
         if storage_type not in (pa.binary(), pa.large_binary()):
             raise TypeError(f"storage_type must be binary or large_binary, not {storage_type}")
@@ -293,7 +295,8 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
     def nbytes(self) -> int:
         """Bytes of codes, offsets and validity that the rows take."""
         self.opened()
-        return int(super().nbytes)
+        # pyarrow looks for the first offset, which a column without rows need not have.
+        return int(super().nbytes) if self.buffers()[1] else 0
 
     def __getitem__(self, key: Any) -> Any:
         """One row as an `FsstScalar`; the rows of a slice, a mask or a list of row numbers as an `FsstArray`.
@@ -416,6 +419,8 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
         value_type = self.value_type
         rows, absent = _row_numbers(indices, len(self))
         validity, offsets, data = buffers_of(self)
+        if len(self) == 0:
+            return pa.nulls(len(rows), value_type)
         # Offsets cut out of a file may stand at any address.
         if value_type not in _WITH_OFFSETS or offsets is None or offsets.address % 8:
             taken = self.take(pa.array(rows, pa.int64(), mask=absent))
@@ -558,8 +563,12 @@ class FsstArray(pa.ExtensionArray):  # type: ignore[misc]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # IPC writes the rows of a slice, where pyarrow would pickle its parent's whole buffers.
+        self.opened()
+        column = self
+        if not self.buffers()[1]:  # pyarrow looks for the first offset, which a column without rows need not have
+            column = FsstArray.from_storage(self.type, pa.array([], self.type.storage_type))
         sink = pa.BufferOutputStream()
-        batch = pa.record_batch([self], ["column"])
+        batch = pa.record_batch([column], ["column"])
         with pa.ipc.new_stream(sink, batch.schema) as writer:
             writer.write_batch(batch)
         return _unpickle, (sink.getvalue(),)
@@ -633,7 +642,10 @@ def _row_numbers(indices: Any, count: int) -> tuple[Any, Any]:
         rows = indices
     else:
         array = indices.combine_chunks() if isinstance(indices, pa.ChunkedArray) else indices
-        array = array if isinstance(array, pa.Array) else pa.array(array)
+        try:
+            array = array if isinstance(array, pa.Array) else pa.array(array)
+        except OverflowError:
+            raise IndexError(f"a row number of more than 64 bits, of a column of {count} rows") from None
         if pa.types.is_null(array.type):
             array = array.cast(pa.int64())
         if array.null_count:
@@ -683,7 +695,24 @@ def buffers_of(array: pa.Array) -> tuple[pa.Buffer | None, pa.Buffer | None, pa.
     held = 0 if offsets is None else offsets.size // width
     if len(array) and rows >= held:
         raise CorruptDataError(f"{rows} rows need {rows + 1} offsets, the buffer holds {held}")
+    if validity is not None:
+        _check_null_count(array, validity)
     return validity, offsets, data
+
+
+def _check_null_count(array: pa.Array, validity: pa.Buffer) -> None:
+    # A file says how many rows are null, and pyarrow takes its word: for what results are made of, too.
+    if isinstance(array, FsstArray) and "_nulls_counted" in array.__dict__:
+        return
+    bits = pa.Array.from_buffers(pa.bool_(), len(array), [None, validity], 0, array.offset)
+    said, counted = _null_count(array), len(array) - bits.true_count
+    if said != counted:
+        raise CorruptDataError(f"{said} of {len(array)} rows are said to be null, the validity has {counted}")
+    if isinstance(array, FsstArray):
+        array._nulls_counted = True
+
+
+_null_count = pa.Array.null_count.__get__  # not that of FsstArray, which comes here
 
 
 def rows_of(array: pa.Array) -> tuple[Any, Any, bool, int, int]:

@@ -105,7 +105,7 @@ def write_table(
         assembly, memory = Assembly(out), _Memory(1 << 16)
         for first, part in _parts(table, options):
             # A row group at a time, each in the memory of the one before: fresh memory would cost as much as the work.
-            memory.clear(part.nbytes + part.nbytes // 8)
+            memory.clear(_room(part))
             pq.write_table(_plain(part, first, threads), memory, **options)
             with open_input(memory.written()) as file:
                 footer = Footer(file)
@@ -142,6 +142,13 @@ def _parts(table: pa.Table, options: dict[str, Any]) -> Iterator[tuple[int, pa.T
         return
     for first in range(0, len(table), size):
         yield first, table.slice(first, size)
+
+
+def _room(table: pa.Table) -> int:
+    """About what it takes as a file."""
+    # pyarrow looks for the first offset of arrays without rows, which need not have any.
+    size: int = sum(chunk.nbytes for column in table.columns for chunk in column.chunks if len(chunk))
+    return size + size // 8
 
 
 def _plain(table: pa.Table, first: int, threads: int | None) -> pa.Table:

@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fsst
+import fsst.compute as fc
+import fsst.parquet
 from fsst import CorruptDataError, FsstArray, FsstScalar, FsstType, SymbolTable
 
 VALUES = [
@@ -35,6 +37,15 @@ def column():
 
 
 # --- The type ---
+
+
+def test_a_type_does_not_change(column):
+    # The columns that have it would be read with another table, and so would new ones.
+    with pytest.raises(TypeError, match="does not change"):
+        column.type.__init__(SymbolTable([b"x"]))
+    assert column.to_pylist() == fsst.compress(VALUES, symbol_table=TABLE).to_pylist() == VALUES
+    with pytest.raises(TypeError, match="value_type must be a string or binary type, not 5"):
+        FsstType(TABLE, 5)
 
 
 def test_type_names_what_it_holds(column):
@@ -522,6 +533,60 @@ def test_codes_below_a_null_are_not_read():
 
 
 # --- On to other forms ---
+
+
+def stream_of_nulls(values, said):
+    """A stream of four values, one of which is null, that says another number of them."""
+    sink = pa.BufferOutputStream()
+    batch = pa.record_batch([values], ["x"])
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    stream = sink.getvalue().to_pybytes()
+    place = stream.rindex((4).to_bytes(8, "little") + (1).to_bytes(8, "little")) + 8
+    changed = stream[:place] + said.to_bytes(8, "little", signed=True) + stream[place + 8 :]
+    return pa.ipc.open_stream(changed).read_next_batch().column(0)
+
+
+@pytest.mark.parametrize("said", [2, 4, 5, 2**62, -5])
+def test_a_count_of_nulls_that_is_wrong_is_noticed(said):
+    # Arrow's streams tell it beside the validity, and results were made with it.
+    compressed = fsst.compress(["aa", None, "bb", "cc"])
+    assert stream_of_nulls(compressed, 1).null_count == 1
+    for look in (
+        fsst.decompress,
+        lambda column: column.null_count,
+        lambda column: column.to_pylist(),
+        lambda column: column.reader(),
+        lambda column: column[0],
+        lambda column: column.decompress_rows([0]),
+        lambda column: column.nbytes,
+        lambda column: fc.starts_with(column, "a"),
+        lambda column: fc.is_in(column, pa.array(["aa"])),
+    ):
+        with pytest.raises(CorruptDataError, match=rf"{said} of 4 rows are said to be null, the validity has 1"):
+            look(stream_of_nulls(compressed, said))
+    with pytest.raises(CorruptDataError, match="are said to be null"):
+        fsst.compress(stream_of_nulls(pa.array(["aa", None, "bb", "cc"]), said))
+
+
+@pytest.mark.parametrize("storage_type", [pa.binary(), pa.large_binary()], ids=str)
+@pytest.mark.parametrize("value_type", VALUE_TYPES, ids=str)
+def test_a_column_without_rows_may_have_no_offsets(value_type, storage_type):
+    # Where pyarrow looked for the first one the process ended.
+    for offsets in (None, pa.py_buffer(b"")):
+        for codes in (b"", b"abc"):
+            storage = pa.Array.from_buffers(storage_type, 0, [None, offsets, pa.py_buffer(codes)])
+            column = FsstArray.from_storage(FsstType(TABLE, value_type, storage_type), storage)
+            assert column.nbytes == 0
+            assert pickle.loads(pickle.dumps(column)).to_pylist() == []
+            assert column.decompress_rows([]).equals(pa.array([], value_type))
+            assert column.decompress_rows([None]).to_pylist() == column.take([None]).to_pylist() == [None]
+            with pytest.raises(IndexError):
+                column.decompress_rows([0])
+            for table in (pa.table({"x": column}), pa.table({"x": storage})):
+                sink = pa.BufferOutputStream()
+                fsst.parquet.write_table(table, sink)
+                assert fsst.parquet.read_table(sink.getvalue()).num_rows == 0
 
 
 def test_cast(column):

@@ -93,6 +93,17 @@ def test_reader_is_read_only_and_strict():
     assert reader[np.int64(1)] == "b"
 
 
+def test_row_numbers_of_any_size_are_no_rows():
+    column = fsst.compress(["a", "b"])
+    for row in (2, -3, 2**63, -(2**63) - 1, 10**30):
+        with pytest.raises(IndexError):
+            column.reader()[row]
+        with pytest.raises(IndexError):
+            column[row]
+        with pytest.raises(IndexError):
+            column.decompress_rows([row])
+
+
 def test_a_reader_is_set_up_once():
     # __init__ used to put other buffers in place before it had looked at them.
     reader = fsst.compress(["a row"] * 1000).reader()
