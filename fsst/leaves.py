@@ -71,7 +71,7 @@ def _map_leaves(arrays: list[pa.Array], data_type: pa.DataType, wanted: Wanted, 
 
 
 def _validity(array: pa.Array) -> pa.Buffer | None:
-    """The validity of `array` as a bitmap that starts at its first row."""
+    """The validity of `array` as a bitmap that starts at its first row. (A stream may tell a wrong number of nulls.)"""
     return array.is_valid().buffers()[1] if array.null_count else None
 
 
@@ -121,9 +121,7 @@ def _map_list(arrays: list[pa.Array], data_type: pa.DataType, wanted: Wanted, vi
         make = pa.large_list if pa.types.is_large_list(data_type) else pa.list_
         new_type = make(data_type.value_field.with_type(child))
     return [
-        pa.Array.from_buffers(
-            new_type, len(array), [_validity(array), pa.py_buffer(offsets)], array.null_count, 0, [value]
-        )
+        pa.Array.from_buffers(new_type, len(array), [_validity(array), pa.py_buffer(offsets)], -1, 0, [value])
         for array, offsets, value in zip(arrays, new_offsets, mapped, strict=True)
     ]
 
@@ -174,6 +172,6 @@ def _map_fixed_size_list(
     mapped = _map_leaves(values, data_type.value_type, wanted, visit)
     new_type = pa.list_(data_type.value_field.with_type(mapped[0].type), size)
     return [
-        pa.Array.from_buffers(new_type, len(array), [_validity(array)], array.null_count, 0, [value])
+        pa.Array.from_buffers(new_type, len(array), [_validity(array)], -1, 0, [value])
         for array, value in zip(arrays, mapped, strict=True)
     ]

@@ -567,6 +567,15 @@ def test_a_count_of_nulls_that_is_wrong_is_noticed(said):
             look(stream_of_nulls(compressed, said))
     with pytest.raises(CorruptDataError, match="are said to be null"):
         fsst.compress(stream_of_nulls(pa.array(["aa", None, "bb", "cc"]), said))
+    # Lists are made anew, and have as many as they have.
+    lists = stream_of_nulls(pa.array([["aa"], None, [], ["cc", "b"]]), said)
+    if 0 <= said <= 4:
+        compressed = fsst.compress(lists)
+        assert compressed.null_count == 1
+        compressed.validate(full=True)
+    else:
+        with pytest.raises(CorruptDataError, match="ull count"):
+            fsst.compress(lists)
 
 
 @pytest.mark.parametrize("storage_type", [pa.binary(), pa.large_binary()], ids=str)
