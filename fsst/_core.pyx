@@ -98,6 +98,7 @@ cdef extern from "csrc/rows.hpp" namespace "fsst" nogil:
         size_t total() noexcept
 
     Outcome check_offsets[Offset](const Offset* offsets, size_t count, size_t data_size) noexcept
+    size_t count_unset(const uint8_t* bits, size_t first, size_t count) noexcept
     cbool nulls_hide_bytes[Offset](const Offset* offsets, size_t count, const uint8_t* validity,
                                    size_t first_bit) noexcept
 
@@ -722,6 +723,18 @@ def row_is_inside(data, offsets, bint wide, int64_t row):
         memcpy(pair, source.data + <size_t> row * 4, 8)
         start, end = pair[0], pair[1]
     return 0 <= start <= end and <size_t> end <= bytes.size
+
+
+def check_null_count(validity, int64_t first, int64_t count, int64_t said):
+    """Refuse a number of nulls that is not what the bitmap says, whose bit `first` is the first of `count` rows."""
+    cdef Source bits = Source(validity, "validity")
+    cdef int64_t counted
+    if first < 0 or count < 0 or <uint64_t> first + <uint64_t> count > 8 * <uint64_t> bits.size:
+        raise CorruptDataError(f"{first} + {count} rows need as many bits of validity, the buffer holds {8 * bits.size}")
+    with nogil:
+        counted = <int64_t> count_unset(bits.data, <size_t> first, <size_t> count)
+    if counted != said:
+        raise CorruptDataError(f"{said} of {count} rows are said to be null, the validity has {counted}")
 
 
 def hides_bytes(data, offsets, bint wide, int64_t first, int64_t count, validity):

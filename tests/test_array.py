@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import fsst
 import fsst.compute as fc
 import fsst.parquet
-from fsst import CorruptDataError, FsstArray, FsstScalar, FsstType, SymbolTable
+from fsst import CorruptDataError, FsstArray, FsstScalar, FsstType, SymbolTable, _core
 
 VALUES = [
     "https://example.org/a",
@@ -545,6 +545,20 @@ def stream_of_nulls(values, said):
     place = stream.rindex((4).to_bytes(8, "little") + (1).to_bytes(8, "little")) + 8
     changed = stream[:place] + said.to_bytes(8, "little", signed=True) + stream[place + 8 :]
     return pa.ipc.open_stream(changed).read_next_batch().column(0)
+
+
+@given(st.lists(st.booleans(), max_size=400), st.integers(0, 400), st.integers(-1, 1))
+def test_any_count_of_nulls(present, first, off):
+    bitmap = np.packbits(np.array(present, bool), bitorder="little").tobytes()
+    rows = present[first:]
+    nulls = rows.count(False)
+    if off == 0 and rows:
+        _core.check_null_count(bitmap, first, len(rows), nulls)
+    elif rows:
+        with pytest.raises(CorruptDataError, match=f"the validity has {nulls}"):
+            _core.check_null_count(bitmap, first, len(rows), nulls + off)
+    with pytest.raises(CorruptDataError, match="bits of validity"):
+        _core.check_null_count(bitmap, first, 8 * len(bitmap) + 1, nulls)
 
 
 @pytest.mark.parametrize("said", [2, 4, 5, 2**62, -5])

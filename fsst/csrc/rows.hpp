@@ -56,6 +56,25 @@ Outcome check_offsets(const Offset* offsets, size_t count, size_t data_size) noe
     return Outcome{};
 }
 
+// How many of `count` bits from bit `first` on are not set.
+inline size_t count_unset(const uint8_t* bits, size_t first, size_t count) noexcept {
+    const size_t end = first + count;
+    size_t set = 0;
+    size_t at = first;
+    const auto one = [&] { set += bits[at / 8] >> at % 8 & 1; };
+    for (; at < end && at % 8 != 0; at++) one();
+    for (; end - at >= 64; at += 64) {
+        // SAFETY: 64 bits from a byte's first on are there. Pairs, fours and eights of bits are summed up
+        // within the word, then the bytes by a multiplication.
+        uint64_t word = load_le<uint64_t>(bits + at / 8);
+        word -= word >> 1 & 0x5555555555555555u;
+        word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+        set += ((word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u >> 56;
+    }
+    for (; at < end; at++) one();
+    return count - set;
+}
+
 // Whether a row that `validity` (a bitmap whose bit first_bit is row 0) marks as null has bytes all the
 // same. Arrow allows that; such bytes must neither be trained on nor stored.
 template <class Offset>

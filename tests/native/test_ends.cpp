@@ -783,6 +783,16 @@ void check_offset_kernels(const Cut& cut, size_t length) {
               !check_offsets(rows.offsets, cut.count(), cut.lead + cut.bytes.size() - 1).ok());
         CHECK(!nulls_hide_bytes(rows.offsets, cut.count(), bits, 0));
     });
+    // As many bits as there are: the last byte is at the page.
+    std::vector<uint8_t> some((length + 7) / 8);
+    for (uint8_t& byte : some) byte = static_cast<uint8_t>(rng.below(256));
+    const size_t first = rng.below(length + 1);
+    size_t unset = 0;
+    for (size_t bit = first; bit < length; bit++) unset += (some[bit / 8] >> bit % 8 & 1) == 0;
+    at_places("count_unset", length, [&](Place place) {
+        runs++;
+        CHECK(count_unset(more_memory.hold(some, place), first, length - first) == unset);
+    });
 }
 
 // A serialized table of each number of symbols, cut at every length: `length` counts bytes here.
