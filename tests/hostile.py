@@ -53,8 +53,15 @@ def two_kinds(place: int) -> tuple[int, int]:
     return 0xFF, 1 << place % 8
 
 
-def every_change(place: int) -> range:
-    return range(1, 256)
+def every_change(seed: Seed, rng: random.Random) -> Iterator[tuple[int | None, bytes]]:
+    """Every change of every byte, in any order: there may be no time for all."""
+    places = list(seed.places or range(len(seed.data)))
+    data = bytearray(seed.data)
+    for change in rng.sample(range(255 * len(places)), 255 * len(places)):
+        place, mask = places[change // 255], change % 255 + 1
+        data[place] ^= mask
+        yield place, bytes(data)
+        data[place] ^= mask
 
 
 def at_random(seed: Seed, rng: random.Random) -> Iterator[tuple[int | None, bytes]]:
@@ -148,7 +155,10 @@ def run_tests(process: Process, names: list[str]) -> None:
 
 
 def run_long(process: Process, names: list[str], minutes: float) -> None:
-    """Every change of every byte once, then several changes at a time; each case has its share of the time."""
+    """Changes of single bytes for half the time, or until there are no more, then several at a time.
+
+    Each case has its share of the time, and each of its seeds.
+    """
     names = [name for name in names if name in CASES]
     for name in names:
         started = time.process_time()
@@ -158,11 +168,12 @@ def run_long(process: Process, names: list[str], minutes: float) -> None:
         before = process.counts.copy()
         for seed in seeds:
             process.look(case, seed, seed.data, -1)
+        share = (until - time.process_time()) / 2 / len(seeds)
         for seed in seeds:
-            process.run(case, seed, flips(seed, every_change), until)
+            process.run(case, seed, every_change(seed, rng), time.process_time() + share)
         while time.process_time() < until:
             for seed in seeds:
-                process.run(case, seed, at_random(seed, rng), time.process_time() + 2)
+                process.run(case, seed, at_random(seed, rng), min(until, time.process_time() + 2))
         now = process.counts - before
         spent = time.process_time() - started
         print(f"{name}: {dict(now)} in {spent:.0f} s", flush=True)
