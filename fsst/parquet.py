@@ -337,11 +337,14 @@ class ParquetFile:
 
     def _by_way_of_plain(self, field: _Field, group: int, threads: int) -> tuple[pa.ChunkedArray, pa.Field]:
         plain = plain_copy(self._file, self._footer, group, set(field.leaves), threads, self._verify)
-        with pq.ParquetFile(plain, page_checksum_verification=self._verify) as file:
-            column, arrow_field = _read_one(file, [0], field)
         try:
+            with pq.ParquetFile(plain, page_checksum_verification=self._verify) as file:
+                column, arrow_field = _read_one(file, [0], field)
             column.validate(full=True)  # pyarrow takes any bytes for text
-        except pa.ArrowInvalid as error:
+        except CorruptDataError:
+            raise
+        except (pa.ArrowException, OSError, ValueError) as error:
+            # What is damaged in the footer is in the copy's as well.
             raise CorruptDataError(f"column {field.name!r}, row group {group}: {error}") from None
         return column, arrow_field
 

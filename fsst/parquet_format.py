@@ -338,7 +338,9 @@ class Footer:
         if self.struct.get(FileField.ENCRYPTION_ALGORITHM, STRUCT) is not None:
             raise FsstError("the file is encrypted; encrypted files can be neither read nor rewritten here")
         self.leaves = _leaves(self.struct.items(FileField.SCHEMA, STRUCT) or [])
-        groups = self.struct.items(FileField.ROW_GROUPS, STRUCT) or []
+        groups = self.struct.items(FileField.ROW_GROUPS, STRUCT)
+        if groups is None:
+            raise CorruptDataError("footer: it does not list row groups, not even none")
         self.row_groups = [RowGroup(group, self.leaves, i, self.start) for i, group in enumerate(groups)]
         rows, said = sum(group.num_rows for group in self.row_groups), self.struct.get(FileField.NUM_ROWS, I64)
         if said != rows:

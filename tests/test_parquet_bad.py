@@ -19,6 +19,7 @@ from parquet_by_hand import BAD, BOMB, FIRST, SECOND, TABLE, data_page, flag, i3
 from test_thrift import structs
 
 import fsst
+import fsst.parquet
 from fsst import CorruptDataError, FsstError, _core
 from fsst.parquet import ParquetFile, read_table, transcode, write_table
 from fsst.thrift import write_struct
@@ -139,6 +140,22 @@ def test_a_page_header_whose_fields_are_of_other_types():
                 for field in ("f1", "f2", "f3", "f4", "f5", "f6"):
                     found = pick(header={field: other})
                     assert found is None or (field == "f5" and other == i64(7)), (field, other)
+
+
+def test_a_footer_that_ends_before_its_row_groups():
+    # With "0 rows" in front of them it passed for an empty file.
+    for rows in (0, 7):
+        with pytest.raises(CorruptDataError, match="row groups"):
+            transcode(parquet(file={"f3": i64(rows), "f4": None}), io.BytesIO(), encoding="plain")
+
+
+def test_a_copy_that_pyarrow_cannot_open_is_corrupt(monkeypatch):
+    # Nested columns are read by way of a plain copy, whose footer has what damage the file's has.
+    data = transcoded()
+    assert read_table(data, columns=["list"]).num_rows == 42
+    monkeypatch.setattr(fsst.parquet, "plain_copy", lambda *_: io.BytesIO(b"PAR1" + b"\x19" * 60 + b"PAR1"))
+    with pytest.raises(CorruptDataError, match="column 'list', row group 0: "):
+        read_table(data, columns=["list"])
 
 
 @given(structs(), st.integers(0, 8), st.binary(max_size=30))
