@@ -117,7 +117,7 @@ def take_by_row_groups(path: Path, rows: list[int]) -> pa.Table:
     return pa.concat_tables(found)
 
 
-def speeds(column: pa.Array, rows: int, taken: int, seconds: float = 3.0) -> dict[str, tuple[float, float]]:
+def speeds(column: pa.Array, rows: int, taken: int, seconds: float = 6.0) -> dict[str, tuple[float, float]]:
     """CPU seconds of writing, reading and taking rows: of FSST pages, and of a zstd file."""
     copies = pa.concat_arrays([column] * -(-rows // len(column)))
     table = pa.table({"text": copies.slice(0, rows)})
