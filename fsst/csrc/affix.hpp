@@ -291,8 +291,8 @@ class Known {
 
     bool learned_ = false;
     const uint8_t* codes_ = nullptr;
-    size_t bytes_ =
-        0;  // all that spell the constant, but for the code in which a prefix ends, a suffix begins
+    // All that spell the constant, but for the code in which a prefix ends or a suffix begins.
+    size_t bytes_ = 0;
     uint64_t word_ = 0;  // of them, those within 8 bytes of the row's edge
     uint64_t mask_ = 0;
     ByteSet last_;  // codes that will do for the one left out
