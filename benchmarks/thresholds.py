@@ -25,5 +25,5 @@ SMALL_COLUMN_MICROSECONDS = 30
 # One-column Parquet files with FSST pages against pyarrow's with zstd, CPU time. Taking 1000 spread rows of 8 million
 # (and 250 of 2 million) goes through the page index, memory-mapped; zstd's row groups are read whole.
 WRITE_PARQUET_OVER_ZSTD = 1.0  # measured 1.3 to 1.5, 8 million rows as well
-READ_PARQUET_OVER_ZSTD = 1.4  # measured 1.6 with both cores busy, 2.6 to 3.4 otherwise
+READ_PARQUET_OVER_ZSTD = 1.4  # measured 2.6 to 3.4 on a free core; 0.9 to 2.6 beside another test run
 TAKE_PARQUET_OVER_ZSTD = 15  # measured 24 to 56
